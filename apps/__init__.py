@@ -1,0 +1,1 @@
+"""The three caches and the ground they stand on."""

@@ -1,0 +1,1 @@
+"""Who: workspaces, memberships, API keys, scopes, rate limits and the audit log."""

@@ -1,0 +1,1 @@
+"""The two-tier semantic cache for answers, after Krites."""

@@ -1,0 +1,1 @@
+"""Decisions of the answers cache: plain Python, no Django."""

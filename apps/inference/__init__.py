@@ -1,0 +1,1 @@
+"""CNN inference on video that computes only what moved, after DeepCache."""

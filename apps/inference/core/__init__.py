@@ -1,0 +1,1 @@
+"""The engine: plain Python, numpy, numba and onnxruntime, no Django."""

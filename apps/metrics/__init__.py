@@ -1,0 +1,1 @@
+"""What the caches did: counted in Valkey, folded into rows, published to browsers."""

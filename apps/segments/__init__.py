@@ -1,0 +1,1 @@
+"""The predictive cache for video segments, after WorldCache."""

@@ -1,0 +1,1 @@
+"""Prediction, value and plan: plain Python, numpy and torch, no Django."""

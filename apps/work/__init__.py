@@ -1,0 +1,1 @@
+"""Background work is a row: submit, perform, resend, recover."""

@@ -1,0 +1,1 @@
+"""Celery's door: each module names one task and calls one service."""
