@@ -1,0 +1,41 @@
+"""The Celery application: JSON only, late acknowledgement, one message per claimed row."""
+
+import os
+
+from celery import Celery
+from config import environment
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+
+def _broker() -> str:
+    """Use CELERY_BROKER_URL, else the Valkey of the site (kombu spells a socket redis+socket://)."""
+    from django.conf import settings
+
+    url = str(settings.CELERY_BROKER_URL or settings.VALKEY_URL)
+    return url.replace("unix://", "redis+socket://", 1) if url.startswith("unix://") else url
+
+
+app = Celery("touchstone", broker=_broker(), include=["workers.judge", "workers.clock"])
+app.conf.update(
+    task_serializer="json",
+    accept_content=["json"],
+    task_ignore_result=True,
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    task_default_queue="clock",
+    worker_prefetch_multiplier=1,
+    worker_hijack_root_logger=False,
+    broker_connection_retry_on_startup=True,
+    broker_transport_options={
+        "visibility_timeout": 3600,
+        "socket_timeout": 5,
+        "socket_connect_timeout": 2,
+        "global_keyprefix": "celery:",
+    },
+    beat_schedule_filename=environment.text("CELERY_BEAT_SCHEDULE", "var/celerybeat-schedule"),
+    beat_schedule={
+        "tick": {"task": "clock.tick", "schedule": 2.0, "options": {"queue": "clock", "expires": 10}},
+        "minute": {"task": "clock.minute", "schedule": 20.0, "options": {"queue": "clock", "expires": 60}},
+    },
+)

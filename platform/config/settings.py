@@ -1,0 +1,193 @@
+"""Every setting of the site, read from the environment with defaults for one machine."""
+
+import secrets
+from pathlib import Path
+
+import django_stubs_ext
+from config import environment
+from django.templatetags.static import static
+from django.urls import reverse_lazy
+
+django_stubs_ext.monkeypatch()
+
+BASE_DIR = Path(__file__).resolve().parents[2]
+VAR = Path(environment.text("TOUCHSTONE_VAR", str(BASE_DIR / "var"))).resolve()
+
+
+def _secret_key() -> str:
+    """Take SECRET_KEY, or make one on first start and keep it in var/secret_key (mode 600)."""
+    path = VAR / "secret_key"
+    if not path.exists():
+        VAR.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(50))
+    return path.read_text().strip()
+
+
+SECRET_KEY = environment.text("SECRET_KEY", "") or _secret_key()
+DEBUG = environment.flag("DEBUG")
+ALLOWED_HOSTS = environment.names("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1],testserver")
+CSRF_TRUSTED_ORIGINS = environment.names("CSRF_TRUSTED_ORIGINS")
+PORT = environment.integer("PORT", 8000)
+
+INSTALLED_APPS = [
+    "unfold",
+    "unfold.contrib.filters",
+    "unfold.contrib.import_export",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "import_export",
+    "channels",
+    "config",
+    "apps.access",
+    "apps.work",
+    "apps.metrics",
+    "apps.answers",
+]
+
+# The request path of the caches skips the console's middleware: each one costs two thread hops under ASGI.
+MIDDLEWARE = ["config.middleware.ByDoor"]
+CONSOLE_MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+SILENCED_SYSTEM_CHECKS = ["admin.E408", "admin.E409", "admin.E410"]  # they look for those in MIDDLEWARE itself
+
+ROOT_URLCONF = "config.urls"
+ASGI_APPLICATION = "config.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.debug",
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASES = {
+    "default": {
+        **environment.database(environment.text("DATABASE_URL", f"postgres://touchstone@/touchstone?host={VAR}/postgres-socket")),
+        "CONN_HEALTH_CHECKS": True,
+    }
+}
+DATABASES["default"]["OPTIONS"]["pool"] = {
+    "min_size": 1,
+    "max_size": environment.integer("DATABASE_POOL", 20),
+    "timeout": 5,
+}
+VALKEY_URL = environment.text("VALKEY_URL", f"unix://{VAR}/valkey.sock")
+CELERY_BROKER_URL = environment.text("CELERY_BROKER_URL", "")
+
+CHANNEL_LAYERS = {
+    "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [VALKEY_URL]}}
+}
+
+AUTH_USER_MODEL = "access.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = reverse_lazy("admin:login")
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LANGUAGE_CODE = "en"
+LOCALE_PATHS = [BASE_DIR / "locale"]
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = VAR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+MEDIA_ROOT = Path(environment.text("TOUCHSTONE_MEDIA", str(VAR / "media")))
+DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "apps.access.api.KeyAuthentication",
+        "apps.access.api.ConsoleAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["apps.access.api.HasScope"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "apps.access.api.Cursor",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "apps.access.api.problem",
+    "UNAUTHENTICATED_USER": None,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Touchstone",
+    "DESCRIPTION": "Three caches for AI work: answers, inference and video segments.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SERVE_AUTHENTICATION": [],
+    "SCHEMA_PATH_PREFIX": r"/api/v1",
+    "APPEND_COMPONENTS": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
+    "SECURITY": [{"key": []}],
+}
+
+# Answers: outside powers, all off or local on a fresh machine.
+ANSWERS = {
+    "EMBEDDER": environment.text("ANSWERS_EMBEDDER", "minilm"),
+    "EMBEDDER_URL": environment.text("ANSWERS_EMBEDDER_URL", ""),
+    "EMBEDDER_KEY": environment.text("ANSWERS_EMBEDDER_KEY", ""),
+    "EMBEDDER_MODEL": environment.text("ANSWERS_EMBEDDER_MODEL", ""),
+    "UPSTREAM_URL": environment.text("ANSWERS_UPSTREAM_URL", ""),
+    "UPSTREAM_KEY": environment.text("ANSWERS_UPSTREAM_KEY", ""),
+    "UPSTREAM_MODEL": environment.text("ANSWERS_UPSTREAM_MODEL", ""),
+    "UPSTREAM_TIMEOUT_S": environment.number("ANSWERS_UPSTREAM_TIMEOUT_S", 60),
+    "JUDGE_URL": environment.text("ANSWERS_JUDGE_URL", ""),
+    "JUDGE_KEY": environment.text("ANSWERS_JUDGE_KEY", ""),
+    "JUDGE_MODEL": environment.text("ANSWERS_JUDGE_MODEL", ""),
+    "JUDGE_TIMEOUT_S": environment.number("ANSWERS_JUDGE_TIMEOUT_S", 20),
+}
+
+UNFOLD = {
+    "SITE_TITLE": "Touchstone",
+    "SITE_HEADER": "Touchstone",
+    "SITE_SUBHEADER": "Is what we have close enough?",
+    "SITE_ICON": lambda request: static("touchstone.svg"),
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("touchstone.svg")}],
+    "SHOW_HISTORY": True,
+    "SHOW_VIEW_ON_SITE": False,
+    "ENVIRONMENT": None,
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": environment.text("LOG_LEVEL", "INFO")},
+    "loggers": {"httpx": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
+}
