@@ -1,0 +1,11 @@
+"""Registration of the access app."""
+
+from django.apps import AppConfig
+
+
+class AccessConfig(AppConfig):
+    """Who may do what."""
+
+    name = "apps.access"
+    label = "access"
+    verbose_name = "Access"

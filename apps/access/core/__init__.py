@@ -1,0 +1,1 @@
+"""Values and rules of access: plain Python, no Django."""

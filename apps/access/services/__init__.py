@@ -1,0 +1,42 @@
+"""Verbs of access: recognise a caller, issue and revoke keys, limit rates, write the audit log."""
+
+from apps.access.services.audit import record
+from apps.access.services.callers import caller_for_user, forget_on_commit, recognise, workspaces_of
+from apps.access.services.errors import (
+    Conflict,
+    Invalid,
+    Limited,
+    Missing,
+    ProblemError,
+    TooLarge,
+    Unavailable,
+    Unparsable,
+    WrongKind,
+)
+from apps.access.services.idempotency import remembered
+from apps.access.services.keys import issue, revoke
+from apps.access.services.rates import epoch, renew_epoch, spend, valkey
+
+__all__ = [
+    "Conflict",
+    "Invalid",
+    "Limited",
+    "Missing",
+    "ProblemError",
+    "TooLarge",
+    "Unavailable",
+    "Unparsable",
+    "WrongKind",
+    "caller_for_user",
+    "epoch",
+    "forget_on_commit",
+    "issue",
+    "recognise",
+    "record",
+    "remembered",
+    "renew_epoch",
+    "revoke",
+    "spend",
+    "valkey",
+    "workspaces_of",
+]
