@@ -67,7 +67,11 @@ CONSOLE_MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
-SILENCED_SYSTEM_CHECKS = ["admin.E408", "admin.E409", "admin.E410"]  # they look for those in MIDDLEWARE itself
+SILENCED_SYSTEM_CHECKS = [
+    "admin.E408",
+    "admin.E409",
+    "admin.E410",
+]  # they look for those in MIDDLEWARE itself
 
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
@@ -89,7 +93,9 @@ TEMPLATES = [
 
 DATABASES = {
     "default": {
-        **environment.database(environment.text("DATABASE_URL", f"postgres://touchstone@/touchstone?host={VAR}/postgres-socket")),
+        **environment.database(
+            environment.text("DATABASE_URL", f"postgres://touchstone@/touchstone?host={VAR}/postgres-socket")
+        ),
         "CONN_HEALTH_CHECKS": True,
     }
 }
@@ -127,16 +133,16 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "apps.access.api.KeyAuthentication",
-        "apps.access.api.ConsoleAuthentication",
+        "apps.access.api.authentication.KeyAuthentication",
+        "apps.access.api.authentication.ConsoleAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["apps.access.api.HasScope"],
+    "DEFAULT_PERMISSION_CLASSES": ["apps.access.api.authentication.HasScope"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_PAGINATION_CLASS": "apps.access.api.Cursor",
+    "DEFAULT_PAGINATION_CLASS": "apps.access.api.pages.Cursor",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "apps.access.api.problem",
+    "EXCEPTION_HANDLER": "apps.access.api.problems.problem",
     "UNAUTHENTICATED_USER": None,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
@@ -177,7 +183,9 @@ UNFOLD = {
     "SITE_HEADER": "Touchstone",
     "SITE_SUBHEADER": "Is what we have close enough?",
     "SITE_ICON": lambda request: static("touchstone.svg"),
-    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("touchstone.svg")}],
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("touchstone.svg")}
+    ],
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     "ENVIRONMENT": None,

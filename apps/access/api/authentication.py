@@ -1,17 +1,19 @@
 """Who calls: a bearer key, or a person signed in to the console."""
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from apps.access import services
 from apps.access.core.callers import Caller
 from apps.access.models import User, Workspace
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView
 
 
 class KeyAuthentication(BaseAuthentication):
@@ -51,13 +53,15 @@ def chosen_workspace(request: HttpRequest, user: User) -> Workspace | None:
     """Give the workspace a person works in: the one asked for, the one chosen before, or the first."""
     open_to_user = services.workspaces_of(user)
     wanted = request.GET.get("workspace") or request.session.get("workspace")
-    return next((row for row in open_to_user if row.slug == wanted), open_to_user[0] if open_to_user else None)
+    return next(
+        (row for row in open_to_user if row.slug == wanted), open_to_user[0] if open_to_user else None
+    )
 
 
 class HasScope(BasePermission):
     """Demand the scope a view names in `scope`, or per method in `method_scopes`; `client` otherwise."""
 
-    def has_permission(self, request: Request, view: APIView) -> bool:
+    def has_permission(self, request: Request, view: "APIView") -> bool:
         """Say whether the caller holds the scope of this view and method."""
         if not isinstance(request.user, Caller):
             return False

@@ -47,10 +47,17 @@ def body(
 
 
 def problem_response(
-    request: HttpRequest, status: int, detail: str, *, errors: list[tuple[str, str]] | None = None, retry_after_s: int | None = None
+    request: HttpRequest,
+    status: int,
+    detail: str,
+    *,
+    errors: list[tuple[str, str]] | None = None,
+    retry_after_s: int | None = None,
 ) -> JsonResponse:
     """Answer with a problem outside Django REST framework."""
-    response = JsonResponse(body(status, detail, request_id(request), errors), status=status, content_type=CONTENT_TYPE)
+    response = JsonResponse(
+        body(status, detail, request_id(request), errors), status=status, content_type=CONTENT_TYPE
+    )
     if retry_after_s is not None:
         response["Retry-After"] = str(retry_after_s)
     return response

@@ -12,7 +12,12 @@ class ProblemError(Exception):
     title = "Bad request"
 
     def __init__(
-        self, detail: str, *, field: str | None = None, errors: Sequence[tuple[str, str]] = (), retry_after_s: int | None = None
+        self,
+        detail: str,
+        *,
+        field: str | None = None,
+        errors: Sequence[tuple[str, str]] = (),
+        retry_after_s: int | None = None,
     ) -> None:
         super().__init__(detail)
         self.detail = detail

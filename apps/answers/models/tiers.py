@@ -1,0 +1,118 @@
+"""Reads of both tiers on the request path: one statement for the exact key, one for the nearest neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+NEIGHBOURS = 10
+
+EXACT = """
+SELECT * FROM (
+    SELECT 1 AS tier, q.golden_id, q.number, NULL::uuid AS entry_id, 'golden' AS origin, v.question, v.answer
+    FROM answers_goldenquestion q JOIN answers_goldenversion v ON v.id = q.version_id
+    WHERE %(context)s::bytea = '' AND q.namespace_id = %(namespace)s AND q.digest = %(digest)s
+      AND (q.valid_from IS NULL OR q.valid_from <= now()) AND (q.valid_until IS NULL OR q.valid_until > now())
+    UNION ALL
+    SELECT 2, e.golden_id, v.number, e.id, e.origin, v.question, COALESCE(e.answer, v.answer)
+    FROM answers_entry e
+    LEFT JOIN answers_goldenanswer g ON g.id = e.golden_id
+    LEFT JOIN answers_goldenversion v ON v.id = g.in_force_id
+    WHERE e.namespace_id = %(namespace)s AND e.context = %(context)s AND e.digest = %(digest)s
+      AND e.expires_at > now() AND e.suspended_at IS NULL AND (e.golden_id IS NULL OR v.id IS NOT NULL)
+) found ORDER BY tier LIMIT 1
+"""
+
+# The casts match the partial HNSW indexes that services.indexing makes for large namespaces.
+NEAREST = """
+(SELECT 1 AS tier, q.id, q.golden_id, q.number, q.text,
+        1 - ((q.vector::halfvec({d})) <=> %(vector)s::halfvec({d})) AS similarity
+ FROM answers_goldenquestion q
+ WHERE {golden} AND q.namespace_id = %(namespace)s AND q.embedder = %(embedder)s
+   AND (q.valid_from IS NULL OR q.valid_from <= now()) AND (q.valid_until IS NULL OR q.valid_until > now())
+ ORDER BY (q.vector::halfvec({d})) <=> %(vector)s::halfvec({d}) LIMIT {k})
+UNION ALL
+(SELECT 2, e.id, e.golden_id, e.golden_version, e.question,
+        1 - ((e.vector::halfvec({d})) <=> %(vector)s::halfvec({d}))
+ FROM answers_entry e
+ WHERE e.namespace_id = %(namespace)s AND e.embedder = %(embedder)s AND e.context = %(context)s
+   AND e.expires_at > now() AND e.suspended_at IS NULL
+ ORDER BY (e.vector::halfvec({d})) <=> %(vector)s::halfvec({d}) LIMIT 1)
+"""
+
+TEXT_OF_GOLDEN = """
+SELECT v.question, v.answer, v.number FROM answers_goldenanswer g
+JOIN answers_goldenversion v ON v.id = g.in_force_id WHERE g.id = %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """What stands under the exact key."""
+
+    golden_id: UUID | None
+    golden_version: int | None
+    entry_id: UUID | None
+    origin: str
+    golden_question: str | None
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """One near question: of a golden answer (id is the golden question's), or of an entry."""
+
+    id: UUID
+    golden_id: UUID | None
+    golden_version: int | None
+    text: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The nearest golden questions, best first, and the nearest live entry."""
+
+    golden: tuple[Neighbour, ...]
+    entry: Neighbour | None
+
+
+def exact(namespace_id: UUID, digest: bytes, context: bytes) -> Exact | None:
+    """Look for the exact key among golden questions and their aliases, then among live entries."""
+    rows = _rows(EXACT, {"namespace": namespace_id, "digest": digest, "context": context})
+    if not rows:
+        return None
+    _, golden_id, number, entry_id, origin, question, answer = rows[0]
+    return Exact(golden_id, number, entry_id, origin, question, answer)
+
+
+def nearest(namespace_id: UUID, context: bytes, embedder: str, vector: NDArray[np.float32]) -> Neighbours:
+    """Find the nearest questions of both tiers by cosine; golden answers know no context, so they need an empty one."""
+    statement = NEAREST.format(d=vector.shape[0], k=NEIGHBOURS, golden="false" if context else "true")
+    values = {"namespace": namespace_id, "context": context, "embedder": embedder, "vector": literal(vector)}
+    rows = _rows(statement, values)
+    golden = tuple(Neighbour(*row[1:]) for row in rows if row[0] == 1)
+    entry = next((Neighbour(*row[1:]) for row in rows if row[0] == 2), None)
+    return Neighbours(golden, entry)
+
+
+def golden_text(golden_id: UUID) -> tuple[str, str, int] | None:
+    """Give question, answer and number of the version now in force; None when it was retired meanwhile."""
+    rows = _rows(TEXT_OF_GOLDEN, [golden_id])
+    return rows[0] if rows else None
+
+
+def literal(vector: NDArray[np.float32]) -> str:
+    """Write a vector the way pgvector reads it."""
+    return "[" + ("%.6f," * vector.shape[0] % tuple(vector.tolist()))[:-1] + "]"
+
+
+def _rows(statement: str, values: Any) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchall()

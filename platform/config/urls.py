@@ -1,0 +1,18 @@
+"""Every door of the site."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.urls import URLPattern, URLResolver, include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("admin/", admin.site.urls),
+    path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/v1/docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+    path("api/v1/answers/", include("apps.answers.urls")),
+]
+websocket_urlpatterns: list[Any] = []
+
+handler404 = "config.errors.not_found"
+handler500 = "config.errors.broken"
