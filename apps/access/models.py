@@ -39,9 +39,7 @@ class Workspace(Row):
 
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=120)
-    prices = models.JSONField(
-        default=dict, blank=True, help_text=_("What a saved call, token or gigabyte is worth.")
-    )
+    prices = models.JSONField(default=dict, blank=True, help_text=_("What a saved call, token or gigabyte is worth."))
 
     def __str__(self) -> str:
         return self.name
@@ -63,9 +61,7 @@ class Membership(Row):
     role = models.CharField(max_length=12, choices=Role, default=Role.VIEWER)
 
     class Meta:
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["user", "workspace"], name="one_role_per_workspace")
-        ]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["user", "workspace"], name="one_role_per_workspace")]
 
     def __str__(self) -> str:
         return f"{self.user} · {self.workspace} · {self.get_role_display()}"
@@ -84,9 +80,7 @@ class ApiKey(Row):
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="api_keys")
     name = models.CharField(max_length=120)
-    prefix = models.CharField(
-        max_length=12, editable=False, help_text=_("The first letters, to recognise it by.")
-    )
+    prefix = models.CharField(max_length=12, editable=False, help_text=_("The first letters, to recognise it by."))
     digest = models.BinaryField(max_length=32, unique=True, editable=False)
     scopes = ArrayField(models.CharField(max_length=12), default=list)
     rate_per_minute = models.PositiveIntegerField(

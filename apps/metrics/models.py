@@ -22,9 +22,7 @@ class Tally(models.Model):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(
-                fields=["workspace", "cache", "subject", "minute"], name="one_tally_a_minute"
-            )
+            models.UniqueConstraint(fields=["workspace", "cache", "subject", "minute"], name="one_tally_a_minute")
         ]
         indexes: ClassVar = [models.Index(fields=["workspace", "cache", "minute"], name="tally_by_time")]
 

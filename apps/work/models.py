@@ -99,9 +99,7 @@ class Work(Row):
 
     def renew(self) -> bool:
         """Extend the lease of long work; False when the row was taken away (cancelled or recovered)."""
-        rows = type(self)._default_manager.filter(
-            pk=self.pk, status=self.Status.RUNNING, claimed_at=self.claimed_at
-        )
+        rows = type(self)._default_manager.filter(pk=self.pk, status=self.Status.RUNNING, claimed_at=self.claimed_at)
         return bool(rows.update(leased_until=Now() + self.lease))
 
     @classmethod

@@ -11,6 +11,7 @@ http = get_asgi_application()  # loads the apps that the routes below import
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
+
 from config.urls import websocket_urlpatterns
 
 application = ProtocolTypeRouter(

@@ -3,6 +3,7 @@
 import os
 
 from celery import Celery
+
 from config import environment
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -1,4 +1,4 @@
-"""One middleware that sends each request through its door: the slim one for callers with a key, the console's for people."""
+"""One middleware that sends each request through its door: the slim one for keys, the console's for people."""
 
 import uuid
 from collections.abc import Awaitable, Callable
@@ -28,6 +28,7 @@ class ByDoor:
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer one request."""
         request.request_id = uuid.uuid4().hex  # type: ignore[attr-defined]
         chain = self.slim if request.path_info.startswith(SLIM) else self.console
         response = await chain(request)

@@ -4,9 +4,10 @@ import secrets
 from pathlib import Path
 
 import django_stubs_ext
-from config import environment
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+
+from config import environment
 
 django_stubs_ext.monkeypatch()
 
@@ -183,9 +184,7 @@ UNFOLD = {
     "SITE_HEADER": "Touchstone",
     "SITE_SUBHEADER": "Is what we have close enough?",
     "SITE_ICON": lambda request: static("touchstone.svg"),
-    "SITE_FAVICONS": [
-        {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("touchstone.svg")}
-    ],
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("touchstone.svg")}],
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     "ENVIRONMENT": None,

@@ -53,9 +53,7 @@ def chosen_workspace(request: HttpRequest, user: User) -> Workspace | None:
     """Give the workspace a person works in: the one asked for, the one chosen before, or the first."""
     open_to_user = services.workspaces_of(user)
     wanted = request.GET.get("workspace") or request.session.get("workspace")
-    return next(
-        (row for row in open_to_user if row.slug == wanted), open_to_user[0] if open_to_user else None
-    )
+    return next((row for row in open_to_user if row.slug == wanted), open_to_user[0] if open_to_user else None)
 
 
 class HasScope(BasePermission):

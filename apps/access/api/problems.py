@@ -55,9 +55,7 @@ def problem_response(
     retry_after_s: int | None = None,
 ) -> JsonResponse:
     """Answer with a problem outside Django REST framework."""
-    response = JsonResponse(
-        body(status, detail, request_id(request), errors), status=status, content_type=CONTENT_TYPE
-    )
+    response = JsonResponse(body(status, detail, request_id(request), errors), status=status, content_type=CONTENT_TYPE)
     if retry_after_s is not None:
         response["Retry-After"] = str(retry_after_s)
     return response

@@ -48,9 +48,7 @@ def _read(digest: bytes, epoch: bytes) -> Remembered | None:
     key = ApiKey.objects.usable().filter(digest=digest).first()
     if key is None:
         return None
-    caller = Caller(
-        key.workspace_id, frozenset(key.scopes), key_id=key.id, rate_per_minute=key.rate_per_minute
-    )
+    caller = Caller(key.workspace_id, frozenset(key.scopes), key_id=key.id, rate_per_minute=key.rate_per_minute)
     until = key.expires_at.timestamp() if key.expires_at else float("inf")
     if len(_remembered) >= REMEMBER:
         _remembered.clear()

@@ -73,9 +73,7 @@ class GoldenVersion(GoldenText):
 
     class Meta:
         ordering: ClassVar = ["-number"]
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["golden", "number"], name="one_text_per_version")
-        ]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["golden", "number"], name="one_text_per_version")]
 
 
 class GoldenQuestions(models.QuerySet["GoldenQuestion"]):
@@ -104,9 +102,7 @@ class GoldenQuestion(Row):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(
-                fields=["namespace", "digest", "golden"], name="one_golden_question_per_text"
-            )
+            models.UniqueConstraint(fields=["namespace", "digest", "golden"], name="one_golden_question_per_text")
         ]
 
     def __str__(self) -> str:

@@ -85,9 +85,7 @@ class Label(Row):
     source = models.CharField(max_length=10, choices=Source)
     by = models.CharField(max_length=64, blank=True)
     canary = models.BooleanField(default=False, help_text=_("Run by every judge on a schedule, to watch it."))
-    verification = models.ForeignKey(
-        Verification, models.SET_NULL, null=True, blank=True, related_name="labels"
-    )
+    verification = models.ForeignKey(Verification, models.SET_NULL, null=True, blank=True, related_name="labels")
 
     class Meta:
         indexes: ClassVar = [models.Index(fields=["namespace", "-created_at"], name="label_newest")]

@@ -39,9 +39,7 @@ class Namespace(Row):
     )
 
     class Meta:
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["workspace", "name"], name="one_namespace_per_name")
-        ]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["workspace", "name"], name="one_namespace_per_name")]
 
     def __str__(self) -> str:
         return self.name

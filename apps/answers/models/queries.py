@@ -46,12 +46,8 @@ class Query(Row):
         indexes: ClassVar = [
             models.Index(fields=["namespace", "-created_at"], name="query_newest"),
             models.Index(fields=["namespace", "digest"], name="query_by_question"),
-            models.Index(
-                fields=["golden_id"], name="query_by_golden", condition=models.Q(golden_id__isnull=False)
-            ),
-            models.Index(
-                fields=["entry_id"], name="query_by_entry", condition=models.Q(entry_id__isnull=False)
-            ),
+            models.Index(fields=["golden_id"], name="query_by_golden", condition=models.Q(golden_id__isnull=False)),
+            models.Index(fields=["entry_id"], name="query_by_entry", condition=models.Q(entry_id__isnull=False)),
         ]
 
     def __str__(self) -> str:
