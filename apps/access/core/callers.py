@@ -30,6 +30,11 @@ class Caller:
         return scope in self.scopes or (scope == "client" and bool(self.scopes))
 
     @property
+    def name(self) -> str:
+        """Name the caller in logs and rows: `key:<id>` or `user:<id>`."""
+        return f"key:{self.key_id}" if self.key_id else f"user:{self.user_id}"
+
+    @property
     def pk(self) -> str:
-        """Name the caller for throttles and logs."""
-        return str(self.key_id or self.user_id)
+        """Name the caller for Django REST framework."""
+        return self.name

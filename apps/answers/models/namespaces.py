@@ -30,6 +30,8 @@ class Namespace(Row):
     name = models.CharField(max_length=63, validators=[NAME])
     policy = models.JSONField(default=dict, blank=True)
     judge = models.CharField(max_length=12, choices=Judge, default=Judge.OFFLINE)
+    judge_state = models.JSONField(default=dict, editable=False, help_text=_("What the offline judge has learnt."))
+    judge_version = models.CharField(max_length=80, default="offline:unfitted", editable=False)
     four_eyes = models.BooleanField(default=True, help_text=_("Authors may not approve their own text."))
     promotion_paused = models.CharField(
         max_length=255,

@@ -1,0 +1,46 @@
+"""The outside powers of this process: one embedder, one backend, and the judge of each namespace."""
+
+from functools import lru_cache
+
+from django.conf import settings
+
+from apps.access import services as access
+from apps.answers.core.embedding import Embedder, MiniLM, OpenAIEmbedder, RememberingEmbedder
+from apps.answers.core.judge import ChatJudge, HumanJudge, Judge, OfflineJudge
+from apps.answers.models import Namespace
+
+REMEMBERED_VECTORS = 20_000
+
+
+@lru_cache(maxsize=1)
+def embedder() -> Embedder:
+    """Give the configured embedder, loaded once per process."""
+    options = settings.ANSWERS
+    if options["EMBEDDER"] == "openai":
+        remote = OpenAIEmbedder(options["EMBEDDER_URL"], options["EMBEDDER_MODEL"], options["EMBEDDER_KEY"])
+        return RememberingEmbedder(remote, REMEMBERED_VECTORS)
+    return RememberingEmbedder(MiniLM(), REMEMBERED_VECTORS)
+
+
+def judge_of(namespace: Namespace) -> Judge:
+    """Build the judge a namespace has chosen.
+
+    Raises:
+        Invalid: a chat judge was chosen but no endpoint is configured.
+    """
+    if namespace.judge == Namespace.Judge.HUMAN:
+        return HumanJudge()
+    if namespace.judge == Namespace.Judge.OFFLINE:
+        return OfflineJudge.from_dict(namespace.judge_state)
+    return chat_judge()
+
+
+@lru_cache(maxsize=1)
+def chat_judge() -> ChatJudge:
+    """Give this process's chat judge; its circuit breaker remembers across questions."""
+    options = settings.ANSWERS
+    if not options["JUDGE_URL"]:
+        raise access.Invalid("Set ANSWERS_JUDGE_URL and ANSWERS_JUDGE_MODEL to use a language model as judge.")
+    return ChatJudge(
+        options["JUDGE_URL"], options["JUDGE_MODEL"], options["JUDGE_KEY"], timeout_s=options["JUDGE_TIMEOUT_S"]
+    )
