@@ -1,0 +1,100 @@
+"""Verification, off the request path: judge a near miss, remember the verdict, promote what was approved."""
+
+from __future__ import annotations
+
+import time
+
+from django.db.models.functions import Now
+
+from apps.access import services as access
+from apps.access.core.callers import Caller
+from apps.answers.core.judge import Judgement, Pair, Verdict
+from apps.answers.models import GoldenAnswer, Label, Query, Verification
+from apps.answers.services import noting, policies, powers, promoting
+from apps.metrics import services as metrics
+
+
+def verify(row: Verification) -> None:
+    """Judge one claimed verification; what nobody wants to know any more is dropped and counted."""
+    if why := _unwanted(row):
+        drop(row, why)
+        return
+    golden = GoldenAnswer.objects.select_related("in_force").get(pk=row.golden_id)
+    if golden.in_force is None or golden.in_force.number != row.golden_version:
+        drop(row, "this golden version is no longer in force")
+        return
+    started = time.perf_counter()
+    pair = Pair(row.question, row.golden_question, golden.in_force.answer, row.similarity, row.margin, row.features)
+    judgement = powers.judge_of(row.namespace).judge(pair)
+    _count(row, judgement, (time.perf_counter() - started) * 1000)
+    remember(row, judgement, row.judge)
+    if judgement.verdict is Verdict.APPROVE:
+        promoting.promote(row)
+
+
+def remember(row: Verification, judgement: Judgement, by: str) -> None:
+    """Keep a verdict on its row; it holds for the policy's `verdict_ttl_s`."""
+    row.verdict, row.scores, row.reason = judgement.verdict.value, dict(judgement.scores), judgement.reason
+    row.tokens, row.judged_by = judgement.tokens, by
+    Verification.objects.filter(pk=row.pk).update(
+        verdict=row.verdict,
+        scores=row.scores,
+        reason=row.reason[:2000],
+        tokens=row.tokens,
+        judged_by=by,
+        judged_at=Now(),
+    )
+
+
+def override(caller: Caller, row: Verification, verdict: str, reason: str) -> Verification:
+    """Let a curator decide: teach the judge with a label, promote or retract at once."""
+    said = Verdict(verdict)
+    remember(row, Judgement(said, {}, reason or "decided by a person"), caller.name)
+    Verification.objects.filter(pk=row.pk).update(status=Verification.Status.DONE, finished_at=Now())
+    if said is not Verdict.UNSURE:
+        Label.objects.update_or_create(
+            verification=row,
+            source=Label.Source.CURATOR,
+            defaults={
+                "namespace": row.namespace,
+                "question": row.question,
+                "golden_question": row.golden_question,
+                "golden": row.golden,
+                "similarity": row.similarity,
+                "margin": row.margin,
+                "features": row.features,
+                "same": said is Verdict.APPROVE,
+                "by": caller.name,
+            },
+        )
+    if said is Verdict.APPROVE:
+        promoting.promote(row)
+    else:
+        row.promoted_entries.filter(origin="golden").delete()
+    access.record(caller, f"overrode with {said.value}", row, reason=reason)
+    row.refresh_from_db()
+    return row
+
+
+def drop(row: Verification, why: str) -> None:
+    """Close a verification unjudged."""
+    Verification.objects.filter(pk=row.pk).update(
+        status=Verification.Status.DROPPED, error=why, finished_at=Now(), leased_until=None
+    )
+    metrics.count(row.namespace.workspace_id, noting.CACHE, row.namespace.name, "verification:dropped")
+
+
+def _unwanted(row: Verification) -> str:
+    policy = policies.Policy.from_mapping(row.namespace.policy)
+    asked_at = Query.objects.filter(namespace=row.namespace, digest=row.digest).order_by("-created_at").first()
+    age = row.claimed_at - (asked_at.created_at if asked_at else row.created_at) if row.claimed_at else None
+    if age and age.total_seconds() > policy.max_queue_age_s:
+        return "nobody asked for so long that it is not worth judging"
+    return ""
+
+
+def _count(row: Verification, judgement: Judgement, ms: float) -> None:
+    workspace, name = row.namespace.workspace_id, row.namespace.name
+    metrics.count(workspace, noting.CACHE, name, f"verdict:{judgement.verdict.value}")
+    metrics.count(workspace, noting.CACHE, name, "judge_tokens", judgement.tokens)
+    metrics.count(workspace, noting.CACHE, name, "judge_ms", round(ms))
