@@ -1,5 +1,13 @@
 """Doors of the answers API."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, URLResolver, path
 
-urlpatterns: list[URLPattern] = []
+from apps.access.api.pool import pooled
+from apps.answers.api import policies, query
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("query/", pooled(query.QueryView.as_view())),
+    path("query/batch/", pooled(query.BatchView.as_view())),
+    path("query/<uuid:pk>/fill/", pooled(query.FillView.as_view())),
+    path("policies/<str:namespace>/", policies.PolicyView.as_view()),
+]

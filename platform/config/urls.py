@@ -6,11 +6,15 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
+from apps.answers.api import openai
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/v1/docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
     path("api/v1/answers/", include("apps.answers.urls")),
+    path("v1/models", openai.models),
+    path("v1/chat/completions", openai.completions),
 ]
 websocket_urlpatterns: list[Any] = []
 

@@ -1,6 +1,6 @@
 """The OpenAI-compatible door: an unchanged client works by changing its base URL.
 
-Hits look like misses on the wire; what cannot be cached passes through; trouble in the cache falls open to the upstream.
+Hits look like misses on the wire; what cannot be cached passes through; trouble in the cache falls open.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
         return failure(400, str(problem), param=problem.param)
     except ValueError:
         return failure(400, "The body is not JSON.")
-    bypass = asked.bypass or ("asked_to" if request.headers.get("X-Touchstone-Bypass", "") not in {"", "0", "false"} else "")
+    bypass = asked.bypass or (
+        "asked_to" if request.headers.get("X-Touchstone-Bypass", "") not in {"", "0", "false"} else ""
+    )
     served = None
     if not bypass:
         served = await _look(caller, question)
@@ -163,7 +165,11 @@ async def _upstream(
     headers = _headers(served, bypass)
     if not backend.configured():
         response = failure(
-            503, "Nothing in the cache answers this, and no upstream is configured.", "server_error", code="no_upstream", retry_after_s=60
+            503,
+            "Nothing in the cache answers this, and no upstream is configured.",
+            "server_error",
+            code="no_upstream",
+            retry_after_s=60,
         )
         response.headers.update(headers)
         return response

@@ -88,7 +88,9 @@ class FillSerializer(serializers.Serializer[Any]):
 class QueryView(APIView):
     """Ask one question."""
 
-    @extend_schema(operation_id="answers_query", request=QuestionSerializer, responses={200: ServedSerializer, **PROBLEMS})
+    @extend_schema(
+        operation_id="answers_query", request=QuestionSerializer, responses={200: ServedSerializer, **PROBLEMS}
+    )
     def post(self, request: Request) -> Response:
         """Serve a question from the cache, or by read-through when a backend is configured."""
         return Response(rendered(services.serve(caller_of(request), *parsed(request.data))))

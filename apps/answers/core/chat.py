@@ -13,7 +13,16 @@ from apps.answers.core.text import Turn
 
 CHUNK = 48  # characters of a cached answer in one event, about what a model sends
 HIGHEST_TEMPERATURE = 1.0
-ONE_ANSWER_ONLY = ("tools", "functions", "tool_choice", "function_call", "logprobs", "audio", "modalities", "prediction")
+ONE_ANSWER_ONLY = (
+    "tools",
+    "functions",
+    "tool_choice",
+    "function_call",
+    "logprobs",
+    "audio",
+    "modalities",
+    "prediction",
+)
 
 
 class ChatError(ValueError):

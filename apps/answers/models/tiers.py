@@ -50,6 +50,11 @@ SELECT v.question, v.answer, v.number FROM answers_goldenanswer g
 JOIN answers_goldenversion v ON v.id = g.in_force_id WHERE g.id = %s
 """
 
+TEXT_OF_ENTRY = """
+SELECT origin, answer FROM answers_entry
+WHERE id = %s AND answer IS NOT NULL AND expires_at > now() AND suspended_at IS NULL
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Exact:
@@ -101,9 +106,15 @@ def nearest(namespace_id: UUID, context: bytes, embedder: str, vector: NDArray[n
     return Neighbours(golden, entry)
 
 
-def golden_text(golden_id: UUID) -> tuple[str, str, int] | None:
+def golden_text(golden_id: UUID) -> tuple[Any, ...] | None:
     """Give question, answer and number of the version now in force; None when it was retired meanwhile."""
     rows = _rows(TEXT_OF_GOLDEN, [golden_id])
+    return rows[0] if rows else None
+
+
+def entry_text(entry_id: UUID) -> tuple[Any, ...] | None:
+    """Give origin and text of a live entry that holds its own answer; None when it is gone."""
+    rows = _rows(TEXT_OF_ENTRY, [entry_id])
     return rows[0] if rows else None
 
 

@@ -41,9 +41,11 @@ def fill(caller: Caller, query_id: UUID, answer: str, ttl_s: int | None = None) 
         Conflict: the question was a hit, is not cacheable, or was answered since.
         Invalid: the answer is empty, too long or holds NUL; the ttl is not positive.
     """
-    query = Query.objects.select_related("namespace").filter(
-        pk=query_id, namespace__workspace_id=caller.workspace_id
-    ).first()
+    query = (
+        Query.objects.select_related("namespace")
+        .filter(pk=query_id, namespace__workspace_id=caller.workspace_id)
+        .first()
+    )
     if query is None:
         raise access.Missing("This workspace has no such query.")
     if query.outcome != Query.Outcome.MISS:

@@ -43,8 +43,10 @@ def _promote(verification: Verification) -> str:
     vector = powers.embedder().embed([verification.question])[0]
     with transaction.atomic():
         # The same lock that publish and retire take, so a version cannot end between this look and the write.
-        golden = GoldenAnswer.objects.select_for_update(of=("self",)).select_related("in_force").get(
-            pk=verification.golden_id
+        golden = (
+            GoldenAnswer.objects.select_for_update(of=("self",))
+            .select_related("in_force")
+            .get(pk=verification.golden_id)
         )
         if why := _refusal(verification, golden):
             return why

@@ -43,6 +43,18 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
+class NearMiss:
+    """The golden question just missed, for the judge."""
+
+    golden_id: UUID
+    golden_version: int
+    question: str
+    similarity: float
+    margin: float | None
+    features: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class Served:
     """What was served, where it comes from and why."""
 
@@ -58,7 +70,7 @@ class Served:
     s_dynamic: float | None = None
     guards: tuple[str, ...] = ()
     grey: bool = False
-    near: policy.Near | None = None
+    near: NearMiss | None = None
     reason: str = ""
     query_id: UUID | None = None
     verification_id: UUID | None = None
@@ -75,9 +87,13 @@ class Clock:
 
     def step(self, name: str) -> None:
         """Book the time since the last step under a name."""
+        self.steps[name] = self.lap()
+
+    def lap(self) -> float:
+        """Give the time since the last step and begin the next."""
         now = time.perf_counter()
-        self.steps[name] = round((now - self.last) * 1000, 3)
-        self.last = now
+        self.last, passed = now, now - self.last
+        return round(passed * 1000, 3)
 
     def total(self) -> float:
         """Give the time since the start."""
@@ -102,20 +118,21 @@ def find(space: Space, question: Question, clock: Clock) -> Served:
     """Decide what the cache serves for a question, writing nothing."""
     key = key_of(space, question)
     hit = tiers.exact(space.id, key.digest, key.context)
+    clock.step("search")
     if hit and hit.entry_id is None:
         return _exact(key, hit)
     if why := guards.never_cache(key.question, space.policy.guards):
         return Served("bypass", key, reason=why)
     if hit:
         return _exact(key, hit)
-    clock.step("search")
-    vector = _embed(key.question)
-    clock.step("embed")
-    if vector is None:
-        access_count_fail_open(space)
+    try:
+        vector = powers.embedder().embed([key.question])[0]
+    except Exception:  # whatever an embedder does, serving falls open to a miss
+        log.exception("the embedder failed; the question is a miss")
         return Served("miss", key, reason="embedder_failed")
+    clock.step("embed")
     served = _nearest(space, question, key, vector)
-    clock.steps["search"] += served.timings_ms["search"]
+    clock.steps["search"] += clock.lap()
     return served
 
 
@@ -131,3 +148,86 @@ def key_of(space: Space, question: Question) -> Key:
         raise access.Invalid(str(problem), field="question") from problem
     mode, turns = space.policy.context_mode
     return Key(asked, text.digest(asked), text.fingerprint(question.context, mode, turns))
+
+
+def _exact(key: Key, hit: tiers.Exact) -> Served:
+    static = hit.entry_id is None
+    return Served(
+        outcome="static_hit" if static else "dynamic_hit",
+        key=key,
+        answer=hit.answer,
+        origin=hit.origin,
+        golden_id=hit.golden_id,
+        golden_version=hit.golden_version,
+        golden_question=hit.golden_question,
+        entry_id=hit.entry_id,
+        s_static=1.0 if static else None,
+        s_dynamic=None if static else 1.0,
+        reason="exact",
+    )
+
+
+def _nearest(space: Space, question: Question, key: Key, vector: NDArray[np.float32]) -> Served:
+    found = tiers.nearest(space.id, key.context, powers.embedder().name, vector)
+    golden = [policy.Near(near.text, near.similarity, str(near.golden_id)) for near in found.golden]
+    entry = _near_entry(found.entry)
+    decision = policy.decide(key.question, space.policy, golden, entry, question.min_similarity)
+    served = Served(
+        outcome=decision.outcome,
+        key=key,
+        s_static=_rounded(decision.similarity_static),
+        s_dynamic=_rounded(decision.similarity_dynamic),
+        guards=decision.guards,
+        grey=decision.grey,
+        near=_near_miss(found.golden[0], decision) if decision.grey else None,
+        reason=decision.reason,
+        vector=vector,
+    )
+    if decision.outcome == "static_hit":
+        return _with_golden(served, found.golden[0].golden_id, None)
+    if decision.outcome == "dynamic_hit" and found.entry is not None:
+        return _with_entry(served, found.entry)
+    return served
+
+
+def _near_entry(entry: tiers.Neighbour | None) -> policy.Near | None:
+    if entry is None:
+        return None
+    return policy.Near(entry.text, entry.similarity, str(entry.golden_id) if entry.golden_id else None)
+
+
+def _near_miss(best: tiers.Neighbour, decision: policy.Decision) -> NearMiss | None:
+    if best.golden_id is None or best.golden_version is None:
+        return None
+    return NearMiss(best.golden_id, best.golden_version, best.text, best.similarity, decision.margin, {})
+
+
+def _with_golden(served: Served, golden_id: UUID | None, entry_id: UUID | None) -> Served:
+    """Put the text now in force on a hit; a golden answer retired this instant makes it a miss."""
+    text_in_force = tiers.golden_text(golden_id) if golden_id else None
+    if text_in_force is None:
+        return replace(served, outcome="miss", reason="retired")
+    question, answer_text, number = text_in_force
+    return replace(
+        served,
+        answer=answer_text,
+        origin="golden",
+        golden_id=golden_id,
+        golden_version=number,
+        golden_question=question,
+        entry_id=entry_id,
+    )
+
+
+def _with_entry(served: Served, near: tiers.Neighbour) -> Served:
+    if near.golden_id is not None:
+        return _with_golden(served, near.golden_id, near.id)
+    text_of_entry = tiers.entry_text(near.id)
+    if text_of_entry is None:
+        return replace(served, outcome="miss", reason="gone")
+    origin, answer_text = text_of_entry
+    return replace(served, answer=answer_text, origin=origin, entry_id=near.id)
+
+
+def _rounded(similarity: float | None) -> float | None:
+    return None if similarity is None else round(similarity, 6)

@@ -1,0 +1,22 @@
+"""Verbs of the answers cache, the same from every door."""
+
+from apps.answers.services.asking import count_fail_open, keep_generated, own_model, serve, serve_batch
+from apps.answers.services.filling import fill
+from apps.answers.services.promoting import promote
+from apps.answers.services.serving import Question, Served, answer
+from apps.answers.services.verifying import override, verify
+
+__all__ = [
+    "Question",
+    "Served",
+    "answer",
+    "count_fail_open",
+    "fill",
+    "keep_generated",
+    "override",
+    "own_model",
+    "promote",
+    "serve",
+    "serve_batch",
+    "verify",
+]
