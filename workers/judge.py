@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from apps.answers import services
-from apps.answers.models import Replay, Verification
+from apps.answers.models import Verification
 
 
 @shared_task(name="judge.verify", acks_late=True)

@@ -13,9 +13,16 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Uuid7(models.Func):
-    """PostgreSQL 18's uuidv7(): sorts by time, tells nothing about how many rows others have."""
+    """A version 7 UUID (RFC 9562) made by PostgreSQL: sorts by time, tells nothing about how many rows others have.
 
-    function = "uuidv7"
+    The first six bytes of a random UUID become the Unix time in milliseconds and two bits make its version 7;
+    PostgreSQL has a function for this only from version 18 on.
+    """
+
+    template = (
+        "encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) placing substring(int8send("
+        "floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid"
+    )
     arity = 0
     output_field = models.UUIDField()
 

@@ -1,1 +1,5 @@
 """Wiring: settings, urls, asgi, celery and the embedded stack."""
+
+from config.celery import app as celery_app
+
+__all__ = ["celery_app"]

@@ -9,15 +9,8 @@ from config import environment
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 
-def _broker() -> str:
-    """Use CELERY_BROKER_URL, else the Valkey of the site (kombu spells a socket redis+socket://)."""
-    from django.conf import settings
-
-    url = str(settings.CELERY_BROKER_URL or settings.VALKEY_URL)
-    return url.replace("unix://", "redis+socket://", 1) if url.startswith("unix://") else url
-
-
-app = Celery("touchstone", broker=_broker(), include=["workers.judge", "workers.clock"])
+app = Celery("touchstone", include=["workers.judge", "workers.clock"])
+app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
     task_serializer="json",
     accept_content=["json"],

@@ -106,7 +106,8 @@ DATABASES["default"]["OPTIONS"]["pool"] = {
     "timeout": 5,
 }
 VALKEY_URL = environment.text("VALKEY_URL", f"unix://{VAR}/valkey.sock")
-CELERY_BROKER_URL = environment.text("CELERY_BROKER_URL", "")
+# kombu spells a socket redis+socket://
+CELERY_BROKER_URL = environment.text("CELERY_BROKER_URL", VALKEY_URL.replace("unix://", "redis+socket://", 1))
 
 CHANNEL_LAYERS = {
     "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [VALKEY_URL]}}

@@ -1,6 +1,7 @@
 """Verbs of the answers cache, the same from every door."""
 
 from apps.answers.services.asking import count_fail_open, keep_generated, own_model, serve, serve_batch
+from apps.answers.services.clockwork import tick
 from apps.answers.services.filling import fill
 from apps.answers.services.promoting import promote
 from apps.answers.services.serving import Question, Served, answer
@@ -18,5 +19,6 @@ __all__ = [
     "promote",
     "serve",
     "serve_batch",
+    "tick",
     "verify",
 ]

@@ -1,0 +1,16 @@
+"""The clock's door: what must happen every few seconds and every minute."""
+
+from celery import shared_task
+
+from apps.answers import services as answers
+
+
+@shared_task(name="clock.tick", acks_late=True)
+def tick() -> None:
+    """Send lost messages again, free what dead workers held, wake what has waited long enough."""
+    answers.tick()
+
+
+@shared_task(name="clock.minute", acks_late=True)
+def minute() -> None:
+    """Fold counts into rows and keep the tiers in shape."""
