@@ -12,11 +12,17 @@ from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
 
+from config import slim
 from config.urls import websocket_urlpatterns
 
-application = ProtocolTypeRouter(
-    {
-        "http": http,
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
-    }
+routes = ProtocolTypeRouter(
+    {"http": http, "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))}
 )
+
+
+async def application(scope: slim.Message, receive: slim.Receive, send: slim.Send) -> None:
+    """Send the caches' request path its slim way, everything else through Django and Channels."""
+    if slim.takes(scope):
+        await slim.application(scope, receive, send)
+    else:
+        await routes(scope, receive, send)

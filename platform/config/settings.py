@@ -105,6 +105,10 @@ DATABASES["default"]["OPTIONS"]["pool"] = {
     "max_size": environment.integer("DATABASE_POOL", 20),
     "timeout": 5,
 }
+# Prepared statements are those whose plan does not depend on their values.
+DATABASES["default"]["OPTIONS"]["options"] = (
+    "-c plan_cache_mode=force_generic_plan -c hnsw.ef_search=100 -c hnsw.iterative_scan=strict_order"
+)
 VALKEY_URL = environment.text("VALKEY_URL", f"unix://{VAR}/valkey.sock")
 # kombu spells a socket redis+socket://
 CELERY_BROKER_URL = environment.text("CELERY_BROKER_URL", VALKEY_URL.replace("unix://", "redis+socket://", 1))
@@ -132,6 +136,7 @@ WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 MEDIA_ROOT = Path(environment.text("TOUCHSTONE_MEDIA", str(VAR / "media")))
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
+SLIM_BODY_BYTES = environment.integer("SLIM_BODY_BYTES", 8 * 1024 * 1024)  # on the caches' request path
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+import psycopg
 from django.db import connection
 from numpy.typing import NDArray
 
@@ -16,7 +17,7 @@ EXACT = """
 SELECT * FROM (
     SELECT 1 AS tier, q.golden_id, q.number, NULL::uuid AS entry_id, 'golden' AS origin, v.question, v.answer
     FROM answers_goldenquestion q JOIN answers_goldenversion v ON v.id = q.version_id
-    WHERE %(context)s::bytea = '' AND q.namespace_id = %(namespace)s AND q.digest = %(digest)s
+    WHERE %(context)s = ''::bytea AND q.namespace_id = %(namespace)s AND q.digest = %(digest)s
       AND (q.valid_from IS NULL OR q.valid_from <= now()) AND (q.valid_until IS NULL OR q.valid_until > now())
     UNION ALL
     SELECT 2, e.golden_id, v.number, e.id, e.origin, v.question, COALESCE(e.answer, v.answer)
@@ -89,7 +90,7 @@ class Neighbours:
 
 def exact(namespace_id: UUID, digest: bytes, context: bytes) -> Exact | None:
     """Look for the exact key among golden questions and their aliases, then among live entries."""
-    rows = _rows(EXACT, {"namespace": namespace_id, "digest": digest, "context": context})
+    rows = _prepared(EXACT, {"namespace": namespace_id, "digest": digest, "context": context})
     if not rows:
         return None
     _, golden_id, number, entry_id, origin, question, answer = rows[0]
@@ -108,13 +109,13 @@ def nearest(namespace_id: UUID, context: bytes, embedder: str, vector: NDArray[n
 
 def golden_text(golden_id: UUID) -> tuple[Any, ...] | None:
     """Give question, answer and number of the version now in force; None when it was retired meanwhile."""
-    rows = _rows(TEXT_OF_GOLDEN, [golden_id])
+    rows = _prepared(TEXT_OF_GOLDEN, [golden_id])
     return rows[0] if rows else None
 
 
 def entry_text(entry_id: UUID) -> tuple[Any, ...] | None:
     """Give origin and text of a live entry that holds its own answer; None when it is gone."""
-    rows = _rows(TEXT_OF_ENTRY, [entry_id])
+    rows = _prepared(TEXT_OF_ENTRY, [entry_id])
     return rows[0] if rows else None
 
 
@@ -124,6 +125,15 @@ def literal(vector: NDArray[np.float32]) -> str:
 
 
 def _rows(statement: str, values: Any) -> list[tuple[Any, ...]]:
+    """Run a statement with its values bound by the client, so that its plan may use partial indexes."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
+        return cursor.fetchall()
+
+
+def _prepared(statement: str, values: Any) -> list[tuple[Any, ...]]:
+    """Run a statement that each connection plans only once, which is half of its cost."""
+    connection.ensure_connection()
+    with psycopg.Cursor(connection.connection) as cursor:
+        cursor.execute(statement, values, prepare=True)
         return cursor.fetchall()
