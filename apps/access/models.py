@@ -21,7 +21,8 @@ class Uuid7(models.Func):
 
     template = (
         "encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid()) placing substring(int8send("
-        "floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid"
+        "floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), "
+        "'hex')::uuid"
     )
     arity = 0
     output_field = models.UUIDField()

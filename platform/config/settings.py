@@ -2,6 +2,7 @@
 
 import secrets
 from pathlib import Path
+from typing import Any
 
 import django_stubs_ext
 from django.templatetags.static import static
@@ -170,7 +171,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 # Answers: outside powers, all off or local on a fresh machine.
-ANSWERS = {
+ANSWERS: dict[str, Any] = {
     "EMBEDDER": environment.text("ANSWERS_EMBEDDER", "minilm"),
     "EMBEDDER_URL": environment.text("ANSWERS_EMBEDDER_URL", ""),
     "EMBEDDER_KEY": environment.text("ANSWERS_EMBEDDER_KEY", ""),

@@ -28,14 +28,14 @@ PATHS = ("/api/v1/answers/query/", "/v1/")
 
 def takes(scope: Message) -> bool:
     """Say whether a request goes this way."""
-    return scope["type"] == "http" and scope["path"].startswith(PATHS)
+    return bool(scope["type"] == "http" and scope["path"].startswith(PATHS))
 
 
 async def application(scope: Message, receive: Receive, send: Send) -> None:
     """Answer one request with an asynchronous view."""
     request_id = uuid.uuid4().hex
     body, whole = await _body(receive)
-    request = ASGIRequest(scope, io.BytesIO(body))  # type: ignore[arg-type]
+    request = ASGIRequest(scope, io.BytesIO(body))
     request.request_id = request_id  # type: ignore[attr-defined]
     response = await _answer(request, whole)
     response["X-Request-Id"] = request_id

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
@@ -62,7 +62,7 @@ def _fresh_connection() -> None:
     _used.at = now
 
 
-def pooled(view: Callable[..., HttpResponseBase]) -> Callable[..., Awaitable[HttpResponseBase]]:
+def pooled(view: Callable[..., HttpResponseBase]) -> Any:
     """Turn a synchronous API view into an asynchronous one that runs and renders in those threads."""
 
     def whole(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

@@ -32,7 +32,10 @@ def spend(caller: Caller, requests: int = 1) -> None:
     now = time.time()
     name = f"touchstone:rate:{caller.key_id}:{int(now // 60)}"
     try:
-        used, _ = valkey().pipeline(transaction=False).incrby(name, requests).expire(name, 120).execute()
+        pipe = valkey().pipeline(transaction=False)
+        pipe.incrby(name, requests)
+        pipe.expire(name, 120)
+        used, _ = pipe.execute()
     except redis.RedisError:
         log.warning("rate limits are off: Valkey does not answer")
         return
@@ -70,9 +73,10 @@ def _read_epoch() -> bytes | None:
 
 def renew_epoch() -> bytes | None:
     """Tell every process to read keys and policies again."""
-    value = str(time.time_ns()).encode()
+    fresh = str(time.time_ns()).encode()
+    value: bytes | None = fresh
     try:
-        valkey().set(EPOCH, value)
+        valkey().set(EPOCH, fresh)
     except redis.RedisError:
         value = None
     Epoch.value, Epoch.heard_at = value, time.monotonic()

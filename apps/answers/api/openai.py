@@ -89,11 +89,9 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
     bypass = asked.bypass or (
         "asked_to" if request.headers.get("X-Touchstone-Bypass", "") not in {"", "0", "false"} else ""
     )
-    served = None
-    if not bypass:
-        served = await _look(caller, question)
-        if isinstance(served, JsonResponse):
-            return served
+    served = None if bypass else await _look(caller, question)
+    if isinstance(served, JsonResponse):
+        return served
     if served and served.answer is not None:
         return _hit(asked, served)
     return await _upstream(body, asked, served, bypass)
@@ -171,8 +169,7 @@ async def _upstream(
             code="no_upstream",
             retry_after_s=60,
         )
-        response.headers.update(headers)
-        return response
+        return _with(response, headers)
     client = httpx.AsyncClient(timeout=backend.timeout(), trust_env=False)
     sent = client.build_request("POST", backend.url("chat/completions"), json=body, headers=backend.headers())
     try:
@@ -199,8 +196,7 @@ async def _whole(
         except ValueError:
             log.warning("the upstream answered 200 with something that is not JSON; it is passed on and not kept")
     response = _passed_on(reply)
-    response.headers.update(headers)
-    return response
+    return _with(response, headers)
 
 
 async def _relay(
@@ -229,6 +225,12 @@ async def _keep(served: services.Served | None, answer: str | None) -> None:
         await pool.run(services.keep_generated, served, answer)
     except Exception:
         log.exception("a generated answer could not be kept")
+
+
+def _with(response: HttpResponse, headers: dict[str, str]) -> HttpResponse:
+    for name, value in headers.items():
+        response[name] = value
+    return response
 
 
 def _passed_on(reply: httpx.Response) -> HttpResponse:

@@ -34,7 +34,7 @@ class PolicySerializer(serializers.Serializer[Any]):
     error_budget = serializers.FloatField(min_value=0, max_value=1, required=False)
     margin_direct = serializers.FloatField(min_value=0, max_value=1, required=False)
     margin_promoted = serializers.FloatField(min_value=0, max_value=1, required=False)
-    context = serializers.RegexField(r"^(ignore|exact|last_turns\([1-9][0-9]?\))$", required=False)
+    context = serializers.RegexField(r"^(ignore|exact|last_turns\([1-9][0-9]?\))$", required=False)  # type: ignore[assignment]
     guards = serializers.DictField(child=serializers.BooleanField(), required=False)
     paused = serializers.BooleanField(required=False)
 

@@ -20,7 +20,7 @@ class Problem(serializers.Serializer[Any]):
     title = serializers.CharField()
     status = serializers.IntegerField()
     detail = serializers.CharField()
-    errors = FieldProblem(many=True)
+    errors = FieldProblem(many=True)  # type: ignore[assignment]
     request_id = serializers.CharField()
 
 

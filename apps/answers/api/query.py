@@ -35,7 +35,7 @@ class QuestionSerializer(serializers.Serializer[Any]):
 
     question = serializers.CharField(trim_whitespace=False, max_length=16_384)
     namespace = serializers.CharField(default="default", max_length=63)
-    context = TurnSerializer(many=True, required=False, allow_empty=True)
+    context = TurnSerializer(many=True, required=False, allow_empty=True)  # type: ignore[assignment]
     lookaside = serializers.BooleanField(required=False, allow_null=True, default=None)
 
 

@@ -27,9 +27,9 @@ class VerificationSerializer(serializers.ModelSerializer[Verification]):
     class Meta:
         model = Verification
         fields = (
-            "id", "namespace", "status", "question", "golden", "golden_version", "golden_question", "judge", "similarity",
-            "margin", "verdict", "scores", "reason", "tokens", "attempts", "error", "judged_by", "judged_at", "promotion",
-            "created_at", "finished_at",
+            "id", "namespace", "status", "question", "golden", "golden_version", "golden_question", "judge",
+            "similarity", "margin", "verdict", "scores", "reason", "tokens", "attempts", "error", "judged_by",
+            "judged_at", "promotion", "created_at", "finished_at",
         )  # fmt: skip
         read_only_fields = fields
 

@@ -26,8 +26,15 @@ class EmbedderError(Exception):
 class Embedder(Protocol):
     """Turns texts into unit vectors of one dimension; `name` changes when the vectors would."""
 
-    name: str
-    dimension: int
+    @property
+    def name(self) -> str:
+        """Name the vectors' maker."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Give the length of the vectors."""
+        ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Embed n texts; returns (n, dimension) float32 with rows of length 1."""

@@ -105,8 +105,8 @@ def _wrong(name: str, value: Any) -> str:
     if name == "paused":
         return "" if isinstance(value, bool) else "Must be true or false."
     if name == "context":
-        good = isinstance(value, str) and CONTEXT.match(value)
-        return "" if good else "Must be ignore, exact or last_turns(n) with n from 1 to 99."
+        known = isinstance(value, str) and CONTEXT.match(value) is not None
+        return "" if known else "Must be ignore, exact or last_turns(n) with n from 1 to 99."
     return _wrong_guards(value)
 
 

@@ -27,7 +27,8 @@ VALUES (%(namespace)s, %(question)s, %(digest)s, %(golden)s, %(golden_version)s,
 ON CONFLICT (namespace_id, digest, golden_id, golden_version, judge) DO UPDATE
     SET status = excluded.status, attempts = 0, verdict = '', scores = '{}', reason = '', sent_at = now(),
         judged_at = NULL, judged_by = '', promotion = '', created_at = now()
-    WHERE v.status IN ('done', 'failed') AND v.finished_at < now() - %(ttl)s AND v.judged_by NOT LIKE 'user:%%'
+    WHERE v.status IN ('done', 'failed') AND v.finished_at < now() - %(ttl)s::interval
+        AND v.judged_by NOT LIKE 'user:%%'
 RETURNING id
 """
 
@@ -47,7 +48,7 @@ def log_query(values: dict[str, Any]) -> UUID:
 def enqueue_verification(values: dict[str, Any], ttl: timedelta) -> tuple[UUID | None, bool]:
     """Insert a verification unless the same pair has one; returns (id, whether it is to be judged now)."""
     with connection.cursor() as cursor:
-        cursor.execute(ENQUEUE, {**values, "ttl": ttl})
+        cursor.execute(ENQUEUE, {**values, "ttl": f"{ttl.total_seconds():.0f} seconds"})
         if row := cursor.fetchone():
             return UUID(str(row[0])), True
         cursor.execute(FIND, values)

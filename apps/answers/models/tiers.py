@@ -121,7 +121,8 @@ def entry_text(entry_id: UUID) -> tuple[Any, ...] | None:
 
 def literal(vector: NDArray[np.float32]) -> str:
     """Write a vector the way pgvector reads it."""
-    return "[" + ("%.6f," * vector.shape[0] % tuple(vector.tolist()))[:-1] + "]"
+    numbers = ",".join(["%.6f"] * vector.shape[0]) % tuple(vector.tolist())
+    return f"[{numbers}]"
 
 
 def _rows(statement: str, values: Any) -> list[tuple[Any, ...]]:
@@ -135,5 +136,5 @@ def _prepared(statement: str, values: Any) -> list[tuple[Any, ...]]:
     """Run a statement that each connection plans only once, which is half of its cost."""
     connection.ensure_connection()
     with psycopg.Cursor(connection.connection) as cursor:
-        cursor.execute(statement, values, prepare=True)
-        return cursor.fetchall()
+        rows: list[tuple[Any, ...]] = cursor.execute(statement, values, prepare=True).fetchall()
+    return rows

@@ -51,7 +51,7 @@ def warm(texts: Sequence[str]) -> None:
 
 def keep_generated(served: Served, generated: str) -> None:
     """Store a generated answer under the key of the query that missed."""
-    query = Query.objects.select_related("namespace").get(pk=served.query_id)
+    query = Query.objects.select_related("namespace").get(pk=str(served.query_id))
     filling.write(query, generated, Entry.Origin.GENERATED, "backend", vector=served.vector)
 
 

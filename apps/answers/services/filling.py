@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from uuid import UUID
 
 import numpy as np
@@ -23,7 +22,7 @@ WRITE = """
 INSERT INTO answers_entry AS e (namespace_id, question, digest, context, embedder, vector, origin, answer, by,
     expires_at, hits)
 VALUES (%(namespace)s, %(question)s, %(digest)s, %(context)s, %(embedder)s, %(vector)s, %(origin)s, %(answer)s,
-    %(by)s, now() + %(ttl)s, 0)
+    %(by)s, now() + %(ttl)s::interval, 0)
 ON CONFLICT (namespace_id, context, digest) DO UPDATE
     SET origin = excluded.origin, answer = excluded.answer, golden_id = NULL, golden_version = NULL,
         verification_id = NULL, by = excluded.by, written_at = now(), created_at = now(), hits = 0,
@@ -84,7 +83,7 @@ def write(
                 "origin": origin,
                 "answer": answer,
                 "by": by,
-                "ttl": timedelta(seconds=ttl),
+                "ttl": f"{ttl} seconds",
                 "since": query.created_at,
             },
         )

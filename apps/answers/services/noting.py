@@ -101,7 +101,8 @@ def _over_budget(space: Space) -> bool:
     names = [f"touchstone:judge:{space.id}:{minute}", f"touchstone:judge:{space.id}:day{minute // 1440}"]
     pipe = access.valkey().pipeline(transaction=False)
     for name, keep_s in zip(names, (120, 90_000), strict=True):
-        pipe.incr(name).expire(name, keep_s)
+        pipe.incr(name)
+        pipe.expire(name, keep_s)
     try:
         per_minute, _, per_day, _ = pipe.execute()
     except redis.RedisError:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from django.db import connection, transaction
 
+from apps.answers.core.policy import Policy
 from apps.answers.models import GoldenAnswer, Verification
 from apps.answers.models.tiers import literal
-from apps.answers.services import noting, policies, powers
+from apps.answers.services import noting, powers
 from apps.metrics import services as metrics
 
 PROMOTED = "promoted"
@@ -18,7 +17,7 @@ UPSERT = """
 INSERT INTO answers_entry AS e (namespace_id, question, digest, context, embedder, vector, origin, answer, golden_id,
     golden_version, verification_id, by, expires_at, hits)
 VALUES (%(namespace)s, %(question)s, %(digest)s, ''::bytea, %(embedder)s, %(vector)s, 'golden', NULL, %(golden)s,
-    %(golden_version)s, %(verification)s, %(by)s, now() + %(ttl)s, 0)
+    %(golden_version)s, %(verification)s, %(by)s, now() + %(ttl)s::interval, 0)
 ON CONFLICT (namespace_id, context, digest) DO UPDATE
     SET origin = 'golden', answer = NULL, golden_id = excluded.golden_id, golden_version = excluded.golden_version,
         verification_id = excluded.verification_id, by = excluded.by, written_at = now(), created_at = now(),
@@ -56,7 +55,7 @@ def _promote(verification: Verification) -> str:
                 {
                     "namespace": verification.namespace_id,
                     "question": verification.question,
-                    "digest": verification.digest,
+                    "digest": bytes(verification.digest),
                     "embedder": powers.embedder().name,
                     "vector": literal(vector),
                     "golden": golden.pk,
@@ -64,14 +63,14 @@ def _promote(verification: Verification) -> str:
                     "verification": verification.pk,
                     "by": verification.judged_by or verification.judge,
                     "recorded": verification.created_at,
-                    "ttl": timedelta(seconds=_policy(verification).entry_ttl_s),
+                    "ttl": f"{_policy(verification).entry_ttl_s} seconds",
                 },
             )
             return PROMOTED if cursor.fetchone() else "refused: a newer entry stands under this question"
 
 
-def _policy(verification: Verification) -> policies.Policy:
-    return policies.Policy.from_mapping(verification.namespace.policy)
+def _policy(verification: Verification) -> Policy:
+    return Policy.from_mapping(verification.namespace.policy)
 
 
 def _refusal(verification: Verification, golden: GoldenAnswer) -> str:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from apps.access import services as access
 from apps.access.core.callers import Caller
-from apps.answers.core import guards, policy, text
+from apps.answers.core import guards, policy
+from apps.answers.core import text as texts
 from apps.answers.models import tiers
 from apps.answers.services import noting, policies, powers
 from apps.answers.services.policies import Space
@@ -29,7 +30,7 @@ class Question:
 
     text: str
     namespace: str = "default"
-    context: tuple[text.Turn, ...] = ()
+    context: tuple[texts.Turn, ...] = ()
     min_similarity: float = 0.0
 
 
@@ -143,11 +144,11 @@ def key_of(space: Space, question: Question) -> Key:
         Invalid: the question is empty, too long or not text.
     """
     try:
-        asked = text.check_question(question.text)
+        asked = texts.check_question(question.text)
     except ValueError as problem:
         raise access.Invalid(str(problem), field="question") from problem
     mode, turns = space.policy.context_mode
-    return Key(asked, text.digest(asked), text.fingerprint(question.context, mode, turns))
+    return Key(asked, texts.digest(asked), texts.fingerprint(question.context, mode, turns))
 
 
 def _exact(key: Key, hit: tiers.Exact) -> Served:

@@ -9,8 +9,9 @@ from django.db.models.functions import Now
 from apps.access import services as access
 from apps.access.core.callers import Caller
 from apps.answers.core.judge import Judgement, Pair, Verdict
+from apps.answers.core.policy import Policy
 from apps.answers.models import GoldenAnswer, Label, Query, Verification
-from apps.answers.services import noting, policies, powers, promoting
+from apps.answers.services import noting, powers, promoting
 from apps.metrics import services as metrics
 
 
@@ -85,7 +86,7 @@ def drop(row: Verification, why: str) -> None:
 
 
 def _unwanted(row: Verification) -> str:
-    policy = policies.Policy.from_mapping(row.namespace.policy)
+    policy = Policy.from_mapping(row.namespace.policy)
     asked_at = Query.objects.filter(namespace=row.namespace, digest=row.digest).order_by("-created_at").first()
     age = row.claimed_at - (asked_at.created_at if asked_at else row.created_at) if row.claimed_at else None
     if age and age.total_seconds() > policy.max_queue_age_s:
