@@ -129,7 +129,7 @@ def _rows(statement: str, values: Any) -> list[tuple[Any, ...]]:
     """Run a statement with its values bound by the client, so that its plan may use partial indexes."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
-        return cursor.fetchall()
+        return list(cursor.fetchall())
 
 
 def _prepared(statement: str, values: Any) -> list[tuple[Any, ...]]:

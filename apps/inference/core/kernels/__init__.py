@@ -1,0 +1,1 @@
+"""Native kernels: gather dirty positions, multiply, and write back what changed."""

@@ -1,0 +1,1 @@
+"""A convolutional network read from ONNX: checked, simplified, lowered to layers."""
