@@ -90,7 +90,7 @@ def _decode(path: str, height: int, width: int, every: int, limit: int) -> None:
             if number % every:
                 continue
             _check_size(frame.width, frame.height)
-            _send(FRAME, memoryview(fit(frame.to_ndarray(format="rgb24"), height, width)).cast("B"))
+            _send(FRAME, memoryview(fit(frame.to_ndarray(format="rgb24"), height, width).data).cast("B"))
             count += 1
             if count == limit:
                 break

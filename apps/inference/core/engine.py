@@ -33,7 +33,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class FrameResult:
-    """One frame's outputs and how they came about; `recompute` is a mask (blocks down, blocks across), 1 is computed."""
+    """One frame's outputs and how they came about; `recompute` is a mask (blocks down, blocks across)."""
 
     outputs: Outputs
     outcome: Outcome

@@ -177,10 +177,8 @@ def count(masks, table, boxes, at):  # type: ignore[no-untyped-def]
     width, start = table[at, MW], table[at, MOFF]
     for y in range(boxes[at, 0], boxes[at, 1]):
         row = masks[start + y * width + boxes[at, 2] : start + y * width + boxes[at, 3]]
-        some = np.uint32(0)
         for i in range(row.size):
-            some += np.uint32(row[i])
-        total += some
+            total += row[i]
     return total
 
 

@@ -51,8 +51,8 @@ class Block(nn.Module):
         """Map (n, inputs, h, w) to (n, outputs, h / stride, w / stride)."""
         y = functional.relu6(self._bn0(self._expand_conv(x))) if self.expands else x
         y = functional.relu6(self._bn1(self._depthwise_conv(y)))
-        y = self._bn2(self._project_conv(y))
-        return x + y if self.adds else y
+        z: Tensor = self._bn2(self._project_conv(y))
+        return x + z if self.adds else z
 
 
 class Lite0(nn.Module):

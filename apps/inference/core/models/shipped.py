@@ -1,7 +1,7 @@
 """The models every installation has: made once from packages' weights, kept as ONNX."""
 
 import hashlib
-import importlib.resources
+import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -45,10 +45,11 @@ class WeightsError(RuntimeError):
 
 def weights(model: Shipped) -> Path:
     """The weights' file inside its package; WeightsError when it is missing or altered."""
-    try:
-        path = Path(str(importlib.resources.files(model.package) / model.file))
-    except ModuleNotFoundError as error:
-        raise WeightsError(f"the package {model.package} is not installed") from error
+    # The package is found, never imported: it would pull in libraries that are not needed here.
+    spec = importlib.util.find_spec(model.package)
+    if spec is None or not spec.submodule_search_locations:
+        raise WeightsError(f"the package {model.package} is not installed")
+    path = Path(spec.submodule_search_locations[0]) / model.file
     if not path.is_file() or (model.sha256 and hashlib.sha256(path.read_bytes()).hexdigest() != model.sha256):
         raise WeightsError(f"the weights in {model.package} are not the known ones")
     return path

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from apps.inference.core.network.layers import Act, Kind, Layer, Tensor
+from apps.inference.core.network.layers import Act, Floats, Kind, Layer, Tensor
 
 _CONVOLUTIONS = (Kind.CONV, Kind.DEPTHWISE, Kind.GROUPED)
 
@@ -70,7 +70,7 @@ def _scaled(layers: list[Layer], kept: set[int]) -> list[Layer]:
     return result
 
 
-def _scale(conv: Layer, scale: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def _scale(conv: Layer, scale: Floats) -> Floats:
     assert conv.weight is not None
     if conv.kind == Kind.DEPTHWISE:
         return np.ascontiguousarray(conv.weight * scale)

@@ -93,7 +93,6 @@ class Network:
     layers: list[Layer]
     boundary: list[int]
     outputs: tuple[str, ...]
-    spatial_nodes: set[str]
     tail: onnx.ModelProto | None
     tail_index: int | None
     tail_why: str

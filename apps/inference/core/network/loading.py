@@ -7,7 +7,7 @@ from pathlib import Path
 
 import onnx
 import onnxruntime
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import TensorProto
 
 from apps.inference.core.network.padding import fold_padding
@@ -118,10 +118,10 @@ def _claimed_bytes(tensor: TensorProto) -> int:
     if any(d < 0 for d in tensor.dims):
         raise GraphError(f"tensor {tensor.name!r} has a negative dimension")
     try:
-        item = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
+        item = int(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize)
     except (KeyError, TypeError) as error:
         raise GraphError(f"tensor {tensor.name!r} has an unknown element type") from error
-    return math.prod(tensor.dims) * item
+    return int(math.prod(tensor.dims)) * item
 
 
 def _check_external(tensor: TensorProto, folder: Path | None) -> None:

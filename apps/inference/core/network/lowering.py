@@ -6,7 +6,7 @@ from collections import Counter
 import onnx
 
 from apps.inference.core.network.fusing import fuse
-from apps.inference.core.network.layers import Layer, Network
+from apps.inference.core.network.layers import Layer, Network, Tensor
 from apps.inference.core.network.loading import Graph, GraphError
 from apps.inference.core.network.nodes import Reader, Unsupported
 
@@ -52,14 +52,14 @@ def _assemble(
     wanted = {n for node in tail for n in node.input} | set(outputs)
     boundary = [i for i, t in enumerate(reader.tensors) if t.name in wanted]
     layers = fuse(reader.tensors, reader.layers, set(boundary))
-    spatial = {name for layer in layers for name in layer.absorbed}
+    layers = _needed(layers, boundary)
+    tensors, boundary = _compact(reader, layers, boundary)
     return Network(
-        tensors=reader.tensors,
-        layers=_needed(layers, boundary),
+        tensors=tensors,
+        layers=layers,
         boundary=boundary,
         outputs=outputs,
-        spatial_nodes=spatial,
-        tail=_extract(model, reader, tail, boundary) if tail else None,
+        tail=_extract(model, reader, tail) if tail else None,
         tail_index=first[0] if first else None,
         tail_why=first[1] if first else "",
         tail_macs=sum(_macs(node, reader) for node in tail),
@@ -76,14 +76,23 @@ def _needed(layers: list[Layer], boundary: list[int]) -> list[Layer]:
     return kept[::-1]
 
 
-def _extract(
-    model: onnx.ModelProto, reader: Reader, tail: list[onnx.NodeProto], boundary: list[int]
-) -> onnx.ModelProto:
+def _compact(reader: Reader, layers: list[Layer], boundary: list[int]) -> tuple[list[Tensor], list[int]]:
+    """Number anew the feature maps that are still made; the input stays number 0."""
+    alive = sorted({0, *boundary, *(t for layer in layers for t in (*layer.reads(), layer.output))})
+    new = {old: at for at, old in enumerate(alive)}
+    for layer in layers:
+        layer.inputs = tuple(new[t] for t in layer.inputs)
+        layer.output = new[layer.output]
+        layer.residual = new.get(layer.residual, -1)
+    return [reader.tensors[i] for i in alive], [new[i] for i in boundary]
+
+
+def _extract(model: onnx.ModelProto, reader: Reader, tail: list[onnx.NodeProto]) -> onnx.ModelProto:
     names = {n for node in tail for n in node.input}
     produced = {n for node in tail for n in node.output}
     inputs = [
         onnx.helper.make_tensor_value_info(t.name, onnx.TensorProto.FLOAT, (1, t.channels, t.height, t.width))
-        for t in (reader.tensors[i] for i in boundary)
+        for t in reader.tensors
         if t.name in names
     ]
     outputs = [o for o in model.graph.output if o.name in produced]

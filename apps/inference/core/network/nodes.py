@@ -116,7 +116,7 @@ def _conv(r: Reader, node: onnx.NodeProto, a: dict[str, Any]) -> None:
     packed = weight.reshape(groups, outputs // groups, per_group, -1).transpose(0, 3, 2, 1)
     if kind == Kind.DEPTHWISE:
         packed = packed[:, :, 0, 0].T
-    bias = np.zeros(outputs) if bias is None else bias
+    bias = np.zeros(outputs, dtype=np.float32) if bias is None else bias
     r.emit(kind, node, (source,), groups=groups, weight=_f32(packed), bias=_f32(bias), **window)
 
 

@@ -1,0 +1,91 @@
+"""Agreement between a cached run and the plain one, and the settings that keep it at a target."""
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from apps.inference.core.engine import Settings
+
+Floats = npt.NDArray[np.float32]
+
+# From loose to tight; eps in deviations of a layer, psnr in dB.
+LADDER: tuple[tuple[float, float], ...] = (
+    (32.0, 0.2), (34.0, 0.15), (36.0, 0.1), (38.0, 0.07), (40.0, 0.05), (43.0, 0.03), (46.0, 0.02), (50.0, 0.01),
+)  # fmt: skip
+
+
+def top1(ours: Floats, plain: Floats) -> float:
+    """1.0 when both logits (1, classes) name the same class, else 0.0; averaged over a batch."""
+    return float(np.mean(np.argmax(ours, axis=-1) == np.argmax(plain, axis=-1)))
+
+
+def iou(one: Floats, many: Floats) -> Floats:
+    """Intersection over union of a box (4,) with boxes (n, 4), as x0, y0, x1, y1."""
+    low, high = np.maximum(one[:2], many[:, :2]), np.minimum(one[2:], many[:, 2:])
+    inside = np.prod(np.clip(high - low, 0, None), axis=1)
+    areas = np.prod(many[:, 2:] - many[:, :2], axis=1) + np.prod(one[2:] - one[:2])
+    return np.asarray(inside / np.maximum(areas - inside, 1e-9), dtype=np.float32)
+
+
+def f1(ours: Floats, plain: Floats, threshold: float = 0.5) -> float:
+    """F1 of boxes (n, 4) against the plain run's (m, 4), matched greedily at an IoU; 1.0 when neither has any."""
+    if not len(ours) or not len(plain):
+        return float(len(ours) == len(plain))
+    free = np.ones(len(plain), dtype=bool)
+    hits = 0
+    for box in ours:
+        overlap = np.where(free, iou(box, plain), 0.0)
+        best = int(np.argmax(overlap))
+        if overlap[best] >= threshold:
+            free[best] = False
+            hits += 1
+    return 2.0 * hits / (len(ours) + len(plain))
+
+
+def closeness(ours: Floats, plain: Floats) -> float:
+    """For raw outputs: 1 - mean absolute difference over the plain run's mean absolute value, at least 0."""
+    scale = float(np.mean(np.abs(plain))) or 1.0
+    return max(0.0, 1.0 - float(np.mean(np.abs(ours - plain))) / scale)
+
+
+@dataclass
+class Guard:
+    """Keeps a running stream at its agreement target from shadow runs: tightens at once, loosens slowly."""
+
+    target: float = 0.98
+    every: int = 30
+    window: int = 20
+    rung: int = 4
+    patience: int = 60
+    measured: deque[float] = field(default_factory=lambda: deque(maxlen=1000))
+    _good: int = 0
+    _frames: int = 0
+
+    def due(self) -> bool:
+        """Whether this frame is to be run plain too; call once a frame."""
+        self._frames += 1
+        return self._frames % self.every == 1 or self.every == 1
+
+    def settings(self, base: Settings) -> Settings:
+        """The base settings with this guard's thresholds."""
+        psnr, eps = LADDER[self.rung]
+        return replace(base, psnr_db=psnr, eps=eps)
+
+    def observe(self, agreement: float) -> bool:
+        """Take in one shadow run; True when the settings changed, and the stream must apply them."""
+        self.measured.append(agreement)
+        self._good = self._good + 1 if agreement >= self.target else 0
+        recent = list(self.measured)[-self.window :]
+        if agreement < self.target and float(np.mean(recent)) < self.target and self.rung < len(LADDER) - 1:
+            self.rung += 1
+            return True
+        if self._good >= self.patience and self.rung > 0:
+            self._good, self.rung = 0, self.rung - 1
+            return True
+        return False
+
+    def agreement(self) -> float | None:
+        """Mean of all shadow runs so far, None before the first."""
+        return float(np.mean(self.measured)) if self.measured else None
