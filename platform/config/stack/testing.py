@@ -1,0 +1,63 @@
+"""A pytest plugin: every run has a var folder, a PostgreSQL and a Valkey of its own, started when a test first needs them.
+
+It is named on pytest's command line (see pyproject.toml) because settings are read before any conftest.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+from functools import lru_cache
+from pathlib import Path
+
+from config.stack.postgres import Postgres
+from config.stack.valkey import Valkey
+
+RUNS = Path(__file__).resolve().parents[3] / "var" / "test"
+VAR = RUNS / str(os.getpid())
+
+
+def _sweep() -> None:
+    """Remove what killed runs left behind."""
+    for folder in RUNS.iterdir() if RUNS.exists() else ():
+        if not Path(f"/proc/{folder.name}").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _begin() -> None:
+    _sweep()
+    VAR.mkdir(parents=True, exist_ok=True)
+    atexit.register(shutil.rmtree, VAR, ignore_errors=True)
+    os.environ.update(
+        TOUCHSTONE_VAR=str(VAR),
+        DATABASE_URL=Postgres(VAR).url,
+        VALKEY_URL=Valkey(VAR).url,
+        SECRET_KEY="for tests only",  # noqa: S106
+        DJANGO_SETTINGS_MODULE="config.settings",
+        NUMBA_CACHE_DIR=str(RUNS.parent / "numba"),
+        OMP_NUM_THREADS="1",
+        OPENBLAS_NUM_THREADS="1",
+    )
+    os.environ.pop("CELERY_BROKER_URL", None)
+
+
+@lru_cache(maxsize=1)
+def postgres() -> Postgres:
+    """Start this run's PostgreSQL once; it stops when the run ends."""
+    server = Postgres(VAR)
+    server.start()
+    atexit.register(server.stop)
+    return server
+
+
+@lru_cache(maxsize=1)
+def valkey() -> Valkey:
+    """Start this run's Valkey once; it stops when the run ends."""
+    server = Valkey(VAR)
+    server.start()
+    atexit.register(server.stop)
+    return server
+
+
+_begin()
