@@ -15,7 +15,7 @@ def key(
 ) -> tuple[Caller, str]:
     """Make a workspace with a `default` namespace and a key; returns the key's caller and secret."""
     workspace, _ = Workspace.objects.get_or_create(slug=slug, defaults={"name": slug.title()})
-    row, secret = access.issue(workspace, "test", scopes, **more)
+    _, secret = access.issue(workspace, "test", scopes, **more)
     caller = access.recognise(secret)
     assert caller is not None
     policies.change(caller, "default", {})

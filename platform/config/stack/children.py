@@ -26,14 +26,14 @@ def start(
     not_root: bool = False,
 ) -> subprocess.Popen[bytes]:
     """Start a child in its own session; the kernel sends it `last_signal` when this process dies."""
-    return subprocess.Popen(
+    return subprocess.Popen(  # noqa: S603 - our own commands
         [str(part) for part in command],
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT if output is not None else None,
         env={**os.environ, **ONE_THREAD, **(environment or {})},
         start_new_session=True,
-        preexec_fn=_before_exec(last_signal, not_root and os.geteuid() == 0),
+        preexec_fn=_before_exec(last_signal, not_root and os.geteuid() == 0),  # noqa: PLW1509 - only system calls
     )
 
 

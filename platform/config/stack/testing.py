@@ -1,4 +1,4 @@
-"""A pytest plugin: every run has a var folder, a PostgreSQL and a Valkey of its own, started when a test first needs them.
+"""A pytest plugin: every run has its own var folder, PostgreSQL and Valkey, started when a test first needs them.
 
 It is named on pytest's command line (see pyproject.toml) because settings are read before any conftest.
 """
