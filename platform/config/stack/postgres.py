@@ -70,7 +70,7 @@ class Postgres:
     def launch(self) -> subprocess.Popen[bytes]:
         """Start the server's process without waiting for it."""
         options = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
-        command = [_binary("postgres"), "-D", self.data, "-k", self.host, *options]
+        command: list[str | Path] = [_binary("postgres"), "-D", self.data, "-k", self.host, *options]
         with self.log.open("ab") as log:
             self.child = children.start(command, output=log, last_signal=signal.SIGINT, not_root=True)
         return self.child
@@ -112,7 +112,8 @@ class Postgres:
             self._initialise()
 
     def _initialise(self) -> None:
-        command = [_binary("initdb"), "-D", self.data, "-U", self.user, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
+        command: list[str | Path] = [_binary("initdb"), "-D", self.data, "-U", self.user, "-A", "trust"]
+        command += ["-E", "UTF8", "--locale=C.UTF-8"]
         with self.log.open("ab") as log:
             done = children.start([*command, "--no-instructions"], output=log, not_root=True).wait()
         if done != 0:
