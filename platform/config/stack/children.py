@@ -15,6 +15,8 @@ CLONE_NEWUSER = 0x10000000
 LIBC = ctypes.CDLL(None, use_errno=True)
 # One BLAS or OpenMP thread per process: two of them on busy cores stall each other.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+# Under root in a container celery would warn at every start.
+CALM = {"PYTHONWARNINGS": "ignore:You're running the worker with superuser"}
 
 
 def start(
@@ -31,7 +33,7 @@ def start(
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT if output is not None else None,
-        env={**os.environ, **ONE_THREAD, **(environment or {})},
+        env={**os.environ, **ONE_THREAD, **CALM, **(environment or {})},
         start_new_session=True,
         preexec_fn=_before_exec(last_signal, not_root and os.geteuid() == 0),  # noqa: PLW1509 - only system calls
     )

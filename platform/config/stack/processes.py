@@ -37,14 +37,14 @@ def site(port: int, host: str = "127.0.0.1") -> list[Process]:
 
 def worker(queue: str, *options: str) -> Process:
     """Describe a Celery worker that serves one queue with one process."""
-    command = [sys.executable, "-m", "celery", "-A", "config.celery", "worker", "-Q", queue, "-n", f"{queue}@%h"]
+    command = [sys.executable, "-m", "celery", "-q", "-A", "config.celery", "worker", "-Q", queue, "-n", f"{queue}@%h"]
     quiet = ["--without-gossip", "--without-mingle", "--loglevel", "WARNING"]
     return Process(queue, [*command, "-P", "solo", *quiet, *options])
 
 
 @dataclass(slots=True)
 class Watched:
-    """A running process and how often it died lately."""
+    """A running process and how often it died lately; a server is stopped by its own class."""
 
     name: str
     launch: Callable[[], subprocess.Popen[bytes]]
@@ -52,6 +52,7 @@ class Watched:
     pause_s: float = 0.5
     started: float = field(default_factory=time.monotonic)
     again_at: float = 0.0
+    server: bool = False
 
 
 class Supervisor:
@@ -63,8 +64,8 @@ class Supervisor:
         self._printing = threading.Lock()
 
     def watch(self, name: str, launch: Callable[[], subprocess.Popen[bytes]], child: subprocess.Popen[bytes]) -> None:
-        """Watch a process that is already running."""
-        self.watched.append(Watched(name, launch, child))
+        """Watch a server that is already running."""
+        self.watched.append(Watched(name, launch, child, server=True))
 
     def start(self, process: Process) -> None:
         """Start a process, print its lines under its name, and watch it."""
@@ -74,7 +75,7 @@ class Supervisor:
             threading.Thread(target=self._print, args=(process.name, child), daemon=True).start()
             return child
 
-        self.watch(process.name, launch, launch())
+        self.watched.append(Watched(process.name, launch, launch()))
 
     def tend(self) -> None:
         """Start again what died, a little later each time it dies soon."""
@@ -90,12 +91,13 @@ class Supervisor:
                 one.child, one.started, one.again_at = one.launch(), now, 0.0
 
     def stop(self) -> None:
-        """Ask all to end, newest first, and wait for each."""
-        for one in reversed(self.watched):
-            if one.child.poll() is None:
-                one.child.terminate()
-        for one in reversed(self.watched):
-            children.stop(one.child)
+        """Ask the site's processes to end, all at once, and wait for each."""
+        ours = [one.child for one in self.watched if not one.server]
+        for child in ours:
+            if child.poll() is None:
+                child.terminate()
+        for child in ours:
+            children.stop(child)
 
     def say(self, line: str, name: str = "touchstone") -> None:
         """Print a line under a name."""
