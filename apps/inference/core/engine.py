@@ -1,25 +1,36 @@
 """One stream through one network: reuse what did not move, compute the rest, or run plain when that is cheaper."""
 
 import time
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from apps.inference.core import blocks, motion, program
+from apps.inference.core.features import Features, Model
 from apps.inference.core.network.loading import Graph
-from apps.inference.core.plain import FrameError, Outputs, Pixels, PlainEngine, relative_error
+from apps.inference.core.pace import Pace
+from apps.inference.core.plain import FrameError, Outputs, Pixels, PlainEngine, relative_error, shape_of
 
 __all__ = [
-    "Engine", "FrameError", "FrameResult", "Outputs", "Pixels", "PlainEngine", "Settings", "relative_error",
+    "Engine", "FrameError", "FrameResult", "Model", "Outputs", "Pixels", "PlainEngine", "Settings", "relative_error",
 ]  # fmt: skip
 
+_T = TypeVar("_T")
 Outcome = Literal["reused", "partial", "dense"]
+Image = npt.NDArray[np.generic]
+_CUT_DB = 20.0
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a stream is cached; see product.md, section 2. Sizes in pixels, psnr in dB, expiry in frames (0: never)."""
+    """How a stream is cached (product.md, section 2). Block in pixels, psnr in dB, eps in deviations of a layer.
+
+    expiry: a full run every so many frames, 0 is never. scene_cut: share of blocks that changed beyond recognition.
+    bail_out_share: run plain from this predicted share of work on; None learns it from this machine's times.
+    """
 
     mode: Literal["exact", "budget"] = "exact"
     block: int = 16
@@ -30,10 +41,18 @@ class Settings:
     scene_cut: float = 0.6
     bail_out_share: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.mode not in ("exact", "budget") or not 4 <= self.block <= 256 or self.eps < 0 or self.expiry < 0:
+            raise ValueError("settings: mode is exact or budget, block 4..256, eps and expiry not negative")
+
 
 @dataclass(frozen=True)
 class FrameResult:
-    """One frame's outputs and how they came about; `recompute` is a mask (blocks down, blocks across)."""
+    """One frame's outputs (read them, do not write) and how they came about.
+
+    `recompute` is a grid of blocks (down, across), 1 where pixels differed from the reference. `reason` says why a run
+    was dense: first, expiry, scene cut, settled (the scene stands still again), bail-out.
+    """
 
     outputs: Outputs
     outcome: Outcome
@@ -41,44 +60,207 @@ class FrameResult:
     work_share: float
     bail_out: bool
     timings_ms: dict[str, float]
-    recompute: npt.NDArray[np.uint8]
+    recompute: blocks.Bytes
     reason: str = ""
     motion: tuple[int, int] = (0, 0)
-    extra: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Match:
+    grid: blocks.Bytes
+    move: tuple[int, int] = (0, 0)
+    share: float = 0.0
 
 
 class Engine:
-    """The cache of one stream."""
+    """The cache of one stream; not for several threads at once."""
 
     def __init__(
-        self, graph: Graph, height: int, width: int, settings: Settings | None = None, pixels: Pixels | None = None
+        self,
+        model: Graph | Model,
+        height: int,
+        width: int,
+        settings: Settings | None = None,
+        pixels: Pixels | None = None,
     ) -> None:
         self.settings = settings or Settings()
-        self.plain = PlainEngine(graph, height, width, pixels)
+        self.model = model if isinstance(model, Model) else Model(model, height, width, pixels)
         self.size = (height, width)
-        self._reference: npt.NDArray[np.generic] | None = None
+        self.features = Features(self.model, truncating=self.settings.mode == "budget")
+        self.pace = Pace()
+        self._reference: Image | None = None
+        self._previous: Image | None = None
         self._outputs: Outputs = {}
+        self._age = 0
 
-    def frame(self, image: npt.NDArray[np.generic]) -> FrameResult:
+    def frame(self, image: Image) -> FrameResult:
         """The outputs for the next frame: uint8 RGB (height, width, channels) or float32 (1, c, h, w)."""
-        start = time.perf_counter()
-        grid = tuple(-(-n // self.settings.block) for n in self.size)
-        if self._reference is not None and np.array_equal(image, self._reference):
-            took = {"total": 1e3 * (time.perf_counter() - start)}
-            return FrameResult(self._outputs, "reused", 0.0, 0.0, False, took, np.zeros(grid, dtype=np.uint8))
-        self._outputs = self.plain.frame(image)
-        self._reference = image.copy()
-        took = {"total": 1e3 * (time.perf_counter() - start)}
-        return FrameResult(self._outputs, "dense", 1.0, 1.0, True, took, np.ones(grid, dtype=np.uint8))
+        clock = _Clock()
+        pixels = self._accept(image)
+        if self._reference is None or self._reference.dtype != pixels.dtype:
+            self._warm(image, pixels)
+            return self._rebuild(pixels, clock, "first", self._all())
+        self._age += 1
+        match = self._match(pixels)
+        clock.lap("match")
+        if self.settings.expiry and self._age >= self.settings.expiry:
+            return self._rebuild(pixels, clock, "expiry", match.grid)
+        if not match.grid.any() and match.move == (0, 0):
+            self.pace.credit = min(self.pace.credit + 0.5, 5.0)
+            return self._result("reused", match, clock)
+        match = self._predict(pixels, match)
+        clock.lap("predict")
+        if self._pays(match.share):
+            return self._partial(pixels, match, clock)
+        return self._dense(image, pixels, match, clock)
+
+    def _warm(self, image: Image, pixels: Image) -> None:
+        """Run both ways cold, so that the times that decide later are those of warm runs."""
+        if not self.pace.plain_ms:
+            self.model.plain.frame(image)
+            self.features.rebuild(pixels, self.settings.eps)
+            self.pace.saw_plain(_timed(lambda: self.model.plain.frame(image))[1])
 
     def reset(self) -> None:
         """Forget the cached features; the next frame is dense."""
-        self._reference = None
+        self._reference = self._previous = None
 
     def tighten(self, settings: Settings) -> None:
-        """Change the settings of a running stream (same block size)."""
-        self.settings = settings
+        """Change a running stream's thresholds, not mode or block; the cache is made anew, so no error lingers."""
+        self.settings = replace(settings, mode=self.settings.mode, block=self.settings.block)
+        self.reset()
 
     def memory_bytes(self) -> int:
-        """Bytes this stream holds."""
-        return 0 if self._reference is None else self._reference.nbytes
+        """Bytes this stream holds, the shared weights left out."""
+        frames = sum(f.nbytes for f in (self._reference, self._previous) if f is not None)
+        return self.features.nbytes() + frames
+
+    def reuse_map(self) -> npt.NDArray[np.float32]:
+        """Share of work (0..1) that the last partial frame redid at every block, for pictures."""
+        return self.features.work_map(blocks.grid_shape(*self.size, self.settings.block))
+
+    def _accept(self, image: Image) -> Image:
+        if shape_of(image) != self.model.plain.size:
+            raise FrameError(f"the network takes (c, h, w) = {self.model.plain.size}, the frame is {shape_of(image)}")
+        return np.ascontiguousarray(image if image.dtype == np.uint8 else image[0].transpose(1, 2, 0))
+
+    def _all(self) -> blocks.Bytes:
+        return np.ones(blocks.grid_shape(*self.size, self.settings.block), dtype=np.uint8)
+
+    def _compare(self, pixels: Image, reference: Image) -> blocks.Bytes:
+        s = self.settings
+        if s.mode == "exact":
+            return blocks.match_exact(pixels, reference, s.block)
+        return blocks.match_budget(pixels, reference, s.block, s.psnr_db)
+
+    def _match(self, pixels: Image) -> _Match:
+        assert self._reference is not None
+        return _Match(self._compare(pixels, self._reference))
+
+    def _predict(self, pixels: Image, match: _Match) -> _Match:
+        still = replace(match, grid=blocks.merge(match.grid))
+        still = replace(still, share=self.features.predict(blocks.expand(still.grid, self.settings.block, *self.size)))
+        moved = self._moved(pixels, match) if self.settings.motion and pixels.dtype == np.uint8 else None
+        if moved is None:
+            return still
+        if moved.share < still.share:
+            return moved
+        self.features.predict(blocks.expand(still.grid, self.settings.block, *self.size))
+        return still
+
+    def _moved(self, pixels: Image, match: _Match) -> _Match | None:
+        """The match at the frame's mean movement, every block checked again at that one offset."""
+        s = self.settings
+        assert self._reference is not None
+        move = motion.estimate(pixels, self._reference, match.grid, s.block, s.psnr_db)
+        if move == (0, 0):
+            return None
+        grid = self._compare(pixels, motion.shifted(self._reference, move))
+        grid = blocks.merge(motion.uncover(grid, s.block, *self.size, move))
+        mask = blocks.expand(grid, s.block, *self.size)
+        return _Match(grid, move, self.features.predict(mask, program.shifts(self.model.network, move)))
+
+    def _pays(self, share: float) -> bool:
+        limit = self.settings.bail_out_share
+        return self.pace.pays(share) if limit is None else share < limit
+
+    def _partial(self, pixels: Image, match: _Match, clock: "_Clock") -> FrameResult:
+        assert self._reference is not None
+        if match.move != (0, 0):
+            self._reference = motion.shifted(self._reference, match.move)
+        (changed, took) = _timed(lambda: self.features.update(pixels, match.move))
+        blocks.renew(match.grid, pixels, self._reference, self.settings.block)
+        clock.lap("layers")
+        if changed:
+            self._outputs, more = _timed(self.features.outputs)
+            took += more
+        self.pace.saw_partial(match.share, took)
+        clock.lap("tail")
+        return self._result("partial", replace(match, share=self.features.share()), clock)
+
+    def _rebuild(self, pixels: Image, clock: "_Clock", reason: str, grid: blocks.Bytes) -> FrameResult:
+        _, took = _timed(lambda: self.features.rebuild(pixels, self.settings.eps))
+        self._outputs, more = _timed(self.features.outputs)
+        self.pace.saw_dense(took + more)
+        self._reference, self._previous, self._age = pixels.copy(), None, 0
+        clock.lap("layers")
+        return self._result("dense", _Match(grid, share=1.0), clock, reason)
+
+    def _dense(self, image: Image, pixels: Image, match: _Match, clock: "_Clock") -> FrameResult:
+        """Bail-out: a plain run that leaves the cache alone; or a new cache when the scene has settled elsewhere."""
+        reason = self._renewal(pixels)
+        self._previous = pixels if pixels is not image else pixels.copy()
+        if reason and self.pace.affords_rebuild():
+            return self._rebuild(pixels, clock, reason, match.grid)
+        outputs, took = _timed(lambda: self.model.plain.frame(image))
+        self.pace.saw_plain(took)
+        clock.lap("plain")
+        return self._result("dense", replace(match, share=1.0), clock, "bail-out", outputs)
+
+    def _renewal(self, pixels: Image) -> str:
+        """Why the cache should be made anew although this frame cannot use it; empty when it should not."""
+        assert self._reference is not None
+        if self._previous is None:
+            lost = blocks.psnr(pixels, self._reference, self.settings.block) < _CUT_DB
+            return "scene cut" if float(lost.mean()) >= self.settings.scene_cut else ""
+        grid = blocks.merge(self._compare(pixels, self._previous))
+        share = self.features.predict(blocks.expand(grid, self.settings.block, *self.size)) if grid.any() else 0.0
+        return "settled" if self._pays(share) else ""
+
+    def _result(
+        self, outcome: Outcome, match: _Match, clock: "_Clock", reason: str = "", outputs: Outputs | None = None
+    ) -> FrameResult:
+        if outcome != "dense":
+            self._previous = None
+        return FrameResult(
+            outputs=self._outputs if outputs is None else outputs,
+            outcome=outcome,
+            dirty_share=float(match.grid.mean()),
+            work_share=match.share,
+            bail_out=reason == "bail-out",
+            timings_ms=clock.total(),
+            recompute=match.grid,
+            reason=reason,
+            motion=match.move,
+        )
+
+
+class _Clock:
+    """Wall time of the parts of one frame in milliseconds."""
+
+    def __init__(self) -> None:
+        self._start = self._last = time.perf_counter()
+        self._parts: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self._parts[name], self._last = 1e3 * (now - self._last), now
+
+    def total(self) -> dict[str, float]:
+        return {**self._parts, "total": 1e3 * (time.perf_counter() - self._start)}
+
+
+def _timed(call: Callable[[], _T]) -> tuple[_T, float]:
+    start = time.thread_time()
+    result = call()
+    return result, 1e3 * (time.thread_time() - start)

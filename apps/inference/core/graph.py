@@ -1,6 +1,7 @@
 """A network as its user meets it: load a file, and read what can be reused, in numbers, before running it."""
 
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ def _erosion(network: Network) -> dict[str, tuple[float, float]]:
     named: dict[str, tuple[float, float]] = {}
     for layer in network.layers:
         before = max((reach.get(t, (0.0, 0.0)) for t in layer.reads()), default=(0.0, 0.0))
-        pair = per[layer.inputs[0]] or (1, 1)
+        pair = per[layer.inputs[0]] or (Fraction(1), Fraction(1))
         step = [(k - 1) * d / 2 * float(s) for k, d, s in zip(layer.kernel, layer.dilation, pair, strict=True)]
         reach[layer.output] = (before[0] + step[0], before[1] + step[1])
         named[layer.name] = reach[layer.output]

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 import onnxruntime
 
+from apps.inference.core.native import native
 from apps.inference.core.network.loading import Graph
 
 Floats = npt.NDArray[np.float32]
@@ -32,7 +32,7 @@ class Pixels:
         return np.ascontiguousarray(rows, dtype=np.float32)
 
 
-@nb.njit("void(uint8[:,:,::1],float32[:,::1],float32[:,:,::1])", cache=True, nogil=True)
+@native("void(uint8[:,:,::1],float32[:,::1],float32[:,:,::1])")
 def _planes(image, table, out):  # type: ignore[no-untyped-def]
     for y in range(image.shape[0]):
         for c in range(image.shape[2]):

@@ -3,16 +3,15 @@
 A mask is one byte a position. A box (y0, y1, x0, x1) bounds what is set, so small changes cost little.
 """
 
-import numba as nb
 import numpy as np
 import numpy.typing as npt
 
+from apps.inference.core.native import native
 from apps.inference.core.network.layers import Network
 from apps.inference.core.program import (
     COLS,
     DH,
     DW,
-    IN0,
     KH,
     KW,
     MACS,
@@ -43,7 +42,7 @@ _M = "uint8[::1]"
 _T = "int64[:,::1]"
 
 
-@nb.njit(f"void({_T},{_I},{_I},{_I},{_I},{_I})", cache=True, nogil=True)
+@native(f"void({_T},{_I},{_I},{_I},{_I},{_I})")
 def _grow(boxes, at, y0, y1, x0, x1):  # type: ignore[no-untyped-def]
     if y0 >= y1 or x0 >= x1:
         return
@@ -54,7 +53,7 @@ def _grow(boxes, at, y0, y1, x0, x1):  # type: ignore[no-untyped-def]
     boxes[at, 2], boxes[at, 3] = min(boxes[at, 2], x0), max(boxes[at, 3], x1)
 
 
-@nb.njit(f"void({_M},{_T},{_T},{_I},{_I})", cache=True, nogil=True)
+@native(f"void({_M},{_T},{_T},{_I},{_I})")
 def _join(masks, table, boxes, source, target):  # type: ignore[no-untyped-def]
     width = table[source, MW]
     a, b = table[source, MOFF], table[target, MOFF]
@@ -67,12 +66,12 @@ def _join(masks, table, boxes, source, target):  # type: ignore[no-untyped-def]
     _grow(boxes, target, y0, y1, x0, x1)
 
 
-@nb.njit(f"{_I}({_I},{_I})", cache=True, nogil=True)
+@native(f"{_I}({_I},{_I})")
 def _ceil(a, b):  # type: ignore[no-untyped-def]
     return -((-a) // b)
 
 
-@nb.njit(f"void({_M},{_T},{_T},int64[::1],{_M})", cache=True, nogil=True)
+@native(f"void({_M},{_T},{_T},int64[::1],{_M})")
 def _spread(masks, table, boxes, op, scratch):  # type: ignore[no-untyped-def]
     """An output is dirty when any input under its window is; columns are first joined at stride 1, then sampled."""
     source, target = op[MASK0], op[MASK_OUT]
@@ -108,7 +107,7 @@ def _spread(masks, table, boxes, op, scratch):  # type: ignore[no-untyped-def]
     _grow(boxes, target, oy0, oy1, ox0, ox1)
 
 
-@nb.njit(f"void({_M},{_T},{_T},int64[::1],float64[::1])", cache=True, nogil=True)
+@native(f"void({_M},{_T},{_T},int64[::1],float64[::1])")
 def _stretch(masks, table, boxes, op, axes):  # type: ignore[no-untyped-def]
     source, target = op[MASK0], op[MASK_OUT]
     width, out_h, out_w = table[source, MW], table[target, MH], table[target, MW]
@@ -127,7 +126,7 @@ def _stretch(masks, table, boxes, op, axes):  # type: ignore[no-untyped-def]
     _grow(boxes, target, low, high, 0, out_w)
 
 
-@nb.njit(f"void({_M},{_T},{_T},int64[::1])", cache=True, nogil=True)
+@native(f"void({_M},{_T},{_T},int64[::1])")
 def _rim(masks, table, boxes, op):  # type: ignore[no-untyped-def]
     """After a shift, what a window reads from the padding is not what it read before: all such outputs are dirty."""
     source, target = op[MASK0], op[MASK_OUT]
@@ -143,14 +142,14 @@ def _rim(masks, table, boxes, op):  # type: ignore[no-untyped-def]
     _grow(boxes, target, 0, out_h, 0, out_w)
 
 
-@nb.njit(f"void({_M},{_T},{_T},{_I})", cache=True, nogil=True)
+@native(f"void({_M},{_T},{_T},{_I})")
 def fill(masks, table, boxes, at):  # type: ignore[no-untyped-def]
     """Set a whole mask."""
     masks[table[at, MOFF] : table[at, MOFF] + table[at, MH] * table[at, MW]] = 1
     boxes[at, 0], boxes[at, 1], boxes[at, 2], boxes[at, 3] = 0, table[at, MH], 0, table[at, MW]
 
 
-@nb.njit(f"void({_M},{_T},{_T},int64[::1],{_T},float64[::1],{_M},boolean)", cache=True, nogil=True)
+@native(f"void({_M},{_T},{_T},int64[::1],{_T},float64[::1],{_M},boolean)")
 def follow(masks, table, boxes, op, shift, axes, scratch, moved):  # type: ignore[no-untyped-def]
     """Carry the dirty mask through one layer; `moved` says that cached features were shifted."""
     source, target = op[MASK0], op[MASK_OUT]
@@ -170,7 +169,7 @@ def follow(masks, table, boxes, op, shift, axes, scratch, moved):  # type: ignor
         _join(masks, table, boxes, op[MASK1], target)
 
 
-@nb.njit(f"{_I}({_M},{_T},{_T},{_I})", cache=True, nogil=True)
+@native(f"{_I}({_M},{_T},{_T},{_I})")
 def count(masks, table, boxes, at):  # type: ignore[no-untyped-def]
     """Dirty positions of one mask."""
     total = 0
@@ -182,7 +181,7 @@ def count(masks, table, boxes, at):  # type: ignore[no-untyped-def]
     return total
 
 
-@nb.njit(f"void({_T},{_M},{_T},{_T},{_T},float64[::1],{_M},boolean,int64[::1])", cache=True, nogil=True)
+@native(f"void({_T},{_M},{_T},{_T},{_T},float64[::1],{_M},boolean,int64[::1])")
 def predict(layers, masks, table, boxes, shift, axes, scratch, moved, counts):  # type: ignore[no-untyped-def]
     """Carry mask 0 through every layer; counts receives the dirty positions of every layer."""
     last, number = -1, 0
@@ -209,17 +208,21 @@ class Masks:
         self.total = float(network.macs() + network.tail_macs)
         self.tail_macs = network.tail_macs
 
-    def of(self, tensor: int) -> Bytes:
-        """The mask (height, width) of a tensor in a plan where it is not shared with a differing one."""
-        rows = self.plan.layers
-        writer = np.flatnonzero(rows[:, OUT] == tensor)
-        at = (
-            int(rows[writer[0], MASK_OUT])
-            if len(writer)
-            else int(rows[np.flatnonzero(rows[:, IN0] == tensor)[0], MASK0])
-        )
-        offset, height, width = (int(v) for v in self.plan.masks[at])
+    def at(self, mask: int) -> Bytes:
+        """A mask of the plan as (height, width)."""
+        offset, height, width = (int(v) for v in self.plan.masks[mask])
         return self.bits[offset : offset + height * width].reshape(height, width)
+
+    def any(self, tensors: list[int]) -> bool:
+        """Whether any of these feature maps has a dirty position."""
+        rows = self.plan.layers
+        return any(bool(self.at(int(r[MASK_OUT])).any()) for r in rows if int(r[OUT]) in tensors)
+
+    def forget(self) -> None:
+        """Clear all masks but the input's."""
+        size = int(self.plan.masks[0, MH] * self.plan.masks[0, MW])
+        self.bits[size:] = 0
+        self.boxes[1:] = 0
 
     def clear(self) -> None:
         """Nothing is dirty."""

@@ -1,0 +1,184 @@
+"""The compiled loop: for every layer, positions from its mask, compute, finish, next."""
+
+import numpy as np
+
+from apps.inference.core.kernels import compute, finish
+from apps.inference.core.kernels.compute import POS, ROW, VEC
+from apps.inference.core.native import native
+from apps.inference.core.network.layers import Act, Kind
+from apps.inference.core.program import (
+    ACT,
+    COUNT,
+    GROUPS,
+    IN0,
+    IN1,
+    KH,
+    KIND,
+    KW,
+    MASK0,
+    MASK_OUT,
+    MOFF,
+    MW,
+    OUT,
+    PART,
+    C,
+    H,
+    W,
+)  # fmt: skip
+from apps.inference.core.regions import follow
+
+_TABLE = "int64[:,::1]"
+_CONV, _DEPTHWISE, _GROUPED, _MAXPOOL, _AVGPOOL, _UNARY, _BINARY, _COPY = (int(k) for k in list(Kind)[:8])
+_AFFINE = int(Act.AFFINE)
+
+
+@native(f"int64(uint8[::1],{_TABLE},{_TABLE},int64,{POS},{POS})")
+def collect(masks, table, boxes, at, ys, xs):  # type: ignore[no-untyped-def]
+    """List the set positions of a mask; returns how many."""
+    n, width, start = 0, table[at, MW], table[at, MOFF]
+    for y in range(boxes[at, 0], boxes[at, 1]):
+        for x in range(boxes[at, 2], boxes[at, 3]):
+            ys[n], xs[n] = y, x
+            n += masks[start + y * width + x]
+    return n
+
+
+@native(f"int64({ROW},{ROW},int64,int64)")
+def rows_of(op, source, cols_size, out_size):  # type: ignore[no-untyped-def]
+    """Positions per chunk, so that the gathered pixels and the results stay in the second-level cache."""
+    depth = 0
+    if op[KIND] == _CONV or op[KIND] == _GROUPED:
+        depth = op[KH] * op[KW] * source[C] // op[GROUPS] + op[COUNT] // op[GROUPS]
+    rows = min(out_size // op[COUNT], cols_size // depth if depth > 0 else out_size)
+    wanted = max(np.int64(192), np.int64(98304) // (depth + op[COUNT]))
+    return max(np.int64(1), min(rows, wanted))
+
+
+@native(f"void({VEC},{VEC},float64[::1],{ROW},{ROW},{ROW},{POS},{POS},int64,int64,{VEC},{VEC})")
+def fill_rows(arena, weights, axes, op, one, two, ys, xs, start, stop, cols, out):  # type: ignore[no-untyped-def]
+    """Compute one chunk of one layer."""
+    kind = op[KIND]
+    if kind in (_CONV, _GROUPED):
+        compute.convolve(arena, weights, one, op, ys, xs, start, stop, cols, out)
+        finish.add_bias(out, weights, op, stop - start)
+    elif kind == _DEPTHWISE:
+        compute.depthwise(arena, weights, one, op, ys, xs, start, stop, out)
+        finish.add_bias(out, weights, op, stop - start)
+    elif kind in (_MAXPOOL, _AVGPOOL):
+        compute.pool(arena, one, op, ys, xs, start, stop, out, kind == _MAXPOOL)
+    elif kind == _BINARY:
+        compute.binary(arena, one, two, op, ys, xs, start, stop, out)
+    elif kind in (_UNARY, _COPY):
+        compute.take(arena, one, op, ys, xs, start, stop, out)
+        if op[ACT] == _AFFINE:
+            finish.scale(out, weights, op, stop - start)
+    else:
+        compute.resize(arena, axes, one, op, ys, xs, start, stop, out)
+
+
+@native(
+    f"void({_TABLE},{_TABLE},{_TABLE},uint8[::1],{_TABLE},{_TABLE},float64[::1],uint8[::1],boolean,boolean,{VEC},{VEC},"
+    f"float32[:,::1],{VEC},{POS},{POS},{VEC},{VEC},{ROW})"
+)
+def run(  # type: ignore[no-untyped-def]
+    layers, tensors, mtable, masks, boxes, shift, axes, spare, moved, known, arena, weights, params, tolerance,
+    ys, xs, cols, out, counts,
+):  # fmt: skip
+    """Run all layers on their dirty positions; `known` says the masks were predicted and hold as they are."""
+    last, n = np.int64(-1), np.int64(0)
+    for i in range(layers.shape[0]):
+        op = layers[i]
+        if not known:
+            follow(masks, mtable, boxes, op, shift, axes, spare, moved)
+        source, target = tensors[op[IN0]], tensors[op[OUT]]
+        second = tensors[max(op[IN1], 0)]
+        mask = op[MASK0] if op[PART] == 1 and op[KIND] == _COPY else op[MASK_OUT]
+        if mask != last or not known:
+            n = collect(masks, mtable, boxes, mask, ys, xs)
+            last = mask
+        counts[i] = n
+        step = rows_of(op, source, cols.size, out.size)
+        for start in range(0, n, step):
+            stop = min(start + step, n)
+            fill_rows(arena, weights, axes, op, source, second, ys, xs, start, stop, cols, out)
+            if op[IN1] >= 0 and op[KIND] != _BINARY:
+                finish.add_residual(out, arena, second, op, ys, xs, start, stop)
+            finish.activate(out[: (stop - start) * op[COUNT]], op[ACT], params[i, 0], params[i, 1])
+            limit = tolerance[op[OUT]]
+            if limit < 0 or op[KIND] == _COPY:
+                finish.scatter(out, arena, target, op, ys, xs, start, stop)
+            else:
+                finish.settle(out, arena, target, op, ys, xs, start, stop, limit, masks, mtable[op[MASK_OUT]])
+
+
+@native(f"void({VEC},{_TABLE},{VEC})", reorder=True)
+def deviations(arena, tensors, result):  # type: ignore[no-untyped-def]
+    """Standard deviation of every feature map, from every fourth row."""
+    for t in range(tensors.shape[0]):
+        row = tensors[t]
+        total, square, seen = 0.0, 0.0, 0
+        for y in range(0, row[H], 4):
+            at = compute.place(row, y, 0)
+            line = arena[at : at + row[W] * row[C]]
+            for i in range(line.size):
+                total += line[i]
+                square += line[i] * line[i]
+            seen += line.size
+        mean = total / max(seen, 1)
+        result[t] = np.sqrt(max(square / max(seen, 1) - mean * mean, 0.0))
+
+
+@native(f"void({VEC},{ROW},int64,int64)")
+def _move_down(arena, tensor, dy, dx):  # type: ignore[no-untyped-def]
+    high, wide, n = tensor[H], tensor[W], tensor[C]
+    span = (wide - abs(dx)) * n
+    for k in range(high - abs(dy)):
+        y = high - 1 - k if dy > 0 else k
+        to, source = compute.place(tensor, y, max(dx, 0)), compute.place(tensor, y - dy, max(-dx, 0))
+        if dx > 0:
+            for i in range(span - 1, -1, -1):
+                arena[to + i] = arena[source + i]
+        else:
+            for i in range(span):
+                arena[to + i] = arena[source + i]
+
+
+@native(f"void({VEC},{_TABLE},{_TABLE})")
+def move(arena, tensors, shift):  # type: ignore[no-untyped-def]
+    """Shift the pixels of every feature map that can follow a motion by whole positions."""
+    for t in range(tensors.shape[0]):
+        dy, dx = shift[t, 0], shift[t, 1]
+        inside = abs(dy) < tensors[t, H] and abs(dx) < tensors[t, W]
+        if shift[t, 2] == 1 and inside and (dy != 0 or dx != 0):
+            _move_down(arena, tensors[t], dy, dx)
+
+
+@native(f"void({VEC},{ROW},float32[:,:,::1])")
+def planes(arena, tensor, out):  # type: ignore[no-untyped-def]
+    """One feature map as (channels, height, width)."""
+    n = tensor[C]
+    for y in range(tensor[H]):
+        at = compute.place(tensor, y, 0)
+        line = arena[at : at + tensor[W] * n]
+        for c in range(n):
+            row = out[c, y]
+            for x in range(row.size):
+                row[x] = line[x * n + c]
+
+
+@native(f"void({VEC},{ROW},uint8[:,:,::1],float32[:,::1],{POS},{POS},int64)")
+def put_bytes(arena, tensor, image, table, ys, xs, count):  # type: ignore[no-untyped-def]
+    """Normalised pixels of an image at the listed positions."""
+    for i in range(count):
+        at = compute.place(tensor, ys[i], xs[i])
+        for c in range(tensor[C]):
+            arena[at + c] = table[c, image[ys[i], xs[i], c]]
+
+
+@native(f"void({VEC},{ROW},float32[:,:,::1],{POS},{POS},int64)")
+def put_floats(arena, tensor, image, ys, xs, count):  # type: ignore[no-untyped-def]
+    """Pixels of a float picture (height, width, channels) at the listed positions."""
+    for i in range(count):
+        at = compute.place(tensor, ys[i], xs[i])
+        for c in range(tensor[C]):
+            arena[at + c] = image[ys[i], xs[i], c]

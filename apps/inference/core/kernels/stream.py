@@ -1,0 +1,102 @@
+"""The feature maps of one stream and the operations on them, for Python."""
+
+import numpy as np
+import numpy.typing as npt
+
+from apps.inference.core import regions
+from apps.inference.core.kernels import running, storage
+from apps.inference.core.network.layers import Network
+from apps.inference.core.program import BIAS, WEIGHT, Ints, layer_table
+
+Floats = npt.NDArray[np.float32]
+_COLS = 2**20
+_OUT = 2**19
+
+
+class Weights:
+    """Prepacked parameters of a network, shared by all its streams."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.layers: Ints = layer_table(network)
+        self.axes = regions.axes_of(network, self.layers)
+        self.tensors, self.arena_size = storage.tensor_table(network)
+        self.params: Floats = np.array([layer.act_params for layer in network.layers], dtype=np.float32)
+        parts: list[Floats] = [np.zeros(1, dtype=np.float32)]
+        at = 1
+        for row, layer in zip(self.layers, network.layers, strict=True):
+            for column, array in ((WEIGHT, layer.weight), (BIAS, layer.bias)):
+                if array is not None:
+                    row[column] = at
+                    parts.append(array.ravel())
+                    at += array.size
+        self.packed: Floats = np.concatenate(parts)
+
+
+class Stream:
+    """Cached feature maps, their masks, and scratch space."""
+
+    def __init__(self, weights: Weights, *, truncating: bool) -> None:
+        network = weights.network
+        self.weights = weights
+        self.arena: Floats = np.zeros(weights.arena_size, dtype=np.float32)
+        self.masks = regions.Masks(network, weights.layers, weights.axes, aliased=not truncating)
+        self.truncating = truncating
+        self.tolerance: Floats = np.full(len(network.tensors), -1, dtype=np.float32)
+        self.spread: Floats = np.zeros(len(network.tensors), dtype=np.float32)
+        most = max(t.height * t.width for t in network.tensors) + 1
+        self.ys, self.xs = np.zeros(most, dtype=np.int32), np.zeros(most, dtype=np.int32)
+        widest = max(layer.channels for layer in network.layers)
+        deepest = max(lay.kernel[0] * lay.kernel[1] * network.tensors[lay.inputs[0]].channels for lay in network.layers)
+        self.cols: Floats = np.zeros(max(_COLS, 2 * (deepest + widest)), dtype=np.float32)
+        self.out: Floats = np.zeros(max(_OUT, 2 * widest), dtype=np.float32)
+        self.counts: Ints = np.zeros(len(network.layers), dtype=np.int64)
+        # Touch the pages now: the first run's time decides when reuse pays.
+        for array in (self.arena, self.cols, self.out, self.masks.bits, self.ys, self.xs):
+            array.fill(0)
+
+    def put(self, image: npt.NDArray[np.generic], table: Floats) -> None:
+        """Write the input's dirty pixels: bytes (h, w, c) through a table, or floats (h, w, c)."""
+        plan = self.masks.plan
+        count = running.collect(self.masks.bits, plan.masks, self.masks.boxes, 0, self.ys, self.xs)
+        tensor = self.weights.tensors[0]
+        if image.dtype == np.uint8:
+            running.put_bytes(self.arena, tensor, image, table, self.ys, self.xs, count)
+        else:
+            running.put_floats(self.arena, tensor, image, self.ys, self.xs, count)
+
+    def everything(self) -> None:
+        """Mark the whole input dirty and forget the tolerances, for a full run."""
+        self.masks.clear()
+        regions.fill(self.masks.bits, self.masks.plan.masks, self.masks.boxes, 0)
+        self.tolerance[:] = -1
+
+    def run(self, *, known: bool, shift: Ints | None = None) -> None:
+        """Compute all dirty positions; `known` when the masks have been predicted and nothing is truncated."""
+        w, m = self.weights, self.masks
+        still = m.still if shift is None else shift
+        running.run(
+            m.plan.layers, w.tensors, m.plan.masks, m.bits, m.boxes, still, w.axes, m.scratch, shift is not None, known,
+            self.arena, w.packed, w.params, self.tolerance, self.ys, self.xs, self.cols, self.out, self.counts,
+        )  # fmt: skip
+
+    def measure(self, eps: float) -> None:
+        """Set the tolerances to eps deviations of each feature map as it now is."""
+        running.deviations(self.arena, self.weights.tensors, self.spread)
+        np.multiply(self.spread, np.float32(eps), out=self.tolerance)
+
+    def move(self, shift: Ints) -> None:
+        """Shift all feature maps that can follow."""
+        running.move(self.arena, self.weights.tensors, shift)
+
+    def tensor(self, index: int) -> Floats:
+        """A feature map as (1, channels, height, width)."""
+        t = self.weights.network.tensors[index]
+        out = np.empty((1, t.channels, t.height, t.width), dtype=np.float32)
+        running.planes(self.arena, self.weights.tensors[index], out[0])
+        return out
+
+    def nbytes(self) -> int:
+        """Bytes held, scratch space included."""
+        arrays = (self.arena, self.masks.bits, self.ys, self.xs, self.cols, self.out)
+        return sum(a.nbytes for a in arrays)

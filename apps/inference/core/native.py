@@ -1,0 +1,12 @@
+"""How kernels are compiled: fixed signatures, kept on disk, without the interpreter's lock."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+
+
+def native(signature: str, *, reorder: bool = False) -> Callable[[Callable[..., Any]], Any]:
+    """Compile for one signature; sums keep their order unless `reorder`, but a product and a sum may become one."""
+    fastmath: bool | set[str] = True if reorder else {"contract"}
+    return numba.njit(signature, cache=True, nogil=True, fastmath=fastmath)

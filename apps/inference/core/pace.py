@@ -1,0 +1,49 @@
+"""Whether reuse pays on this machine: what a share of work costs here, against a plain run."""
+
+from dataclasses import dataclass
+
+_GAIN = 0.2
+_MARGIN = 0.97
+
+
+@dataclass
+class Pace:
+    """Times are CPU milliseconds of one thread; `credit` counts plain runs that rebuilding may spend."""
+
+    plain_ms: float = 0.0
+    dense_ms: float = 0.0
+    ratio: float = 1.0
+    credit: float = 3.0
+
+    def saw_plain(self, took: float) -> None:
+        """A plain run took this long."""
+        self.plain_ms = took if not self.plain_ms else self.plain_ms + _GAIN * (took - self.plain_ms)
+        self.credit = min(self.credit + 0.02, 5.0)
+
+    def saw_dense(self, took: float) -> None:
+        """A full run through the cache took this long."""
+        self.dense_ms = took if not self.dense_ms else self.dense_ms + _GAIN * (took - self.dense_ms)
+
+    def saw_partial(self, share: float, took: float) -> None:
+        """A partial run of a predicted share of work took this long."""
+        if self.dense_ms and share > 0:
+            self.ratio += _GAIN * (took / (self.dense_ms * share) - self.ratio)
+            self.ratio = min(max(self.ratio, 0.1), 3.0)
+        if self.plain_ms:
+            self.credit = min(self.credit + max(0.0, 1 - took / self.plain_ms), 5.0)
+
+    def expects(self, share: float) -> float:
+        """Milliseconds of a partial run."""
+        return self.dense_ms * share * self.ratio
+
+    def pays(self, share: float) -> bool:
+        """Whether a partial run of this share beats a plain one."""
+        return self.expects(share) < _MARGIN * self.plain_ms
+
+    def affords_rebuild(self) -> bool:
+        """Whether a full run through the cache is within the 2% that dense video may cost; spends it if so."""
+        extra = max(0.1, self.dense_ms / max(self.plain_ms, 1e-6) - 1)
+        if self.credit < extra:
+            return False
+        self.credit -= extra
+        return True
