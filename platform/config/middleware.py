@@ -2,9 +2,9 @@
 
 import uuid
 from collections.abc import Awaitable, Callable
-from functools import reduce
+from typing import cast
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from asgiref.sync import async_to_sync, iscoroutinefunction, markcoroutinefunction, sync_to_async
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.module_loading import import_string
@@ -24,7 +24,9 @@ class ByDoor:
             raise RuntimeError("Touchstone runs under ASGI")
         self.slim = get_response
         names = reversed(settings.CONSOLE_MIDDLEWARE)
-        self.console: Handler = reduce(lambda inner, name: import_string(name)(inner), names, get_response)
+        self.console: Handler = get_response
+        for name in names:
+            self.console = _around(self.console, name)
         markcoroutinefunction(self)
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
@@ -34,3 +36,11 @@ class ByDoor:
         response = await chain(request)
         response["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
         return response
+
+
+def _around(inner: Handler, name: str) -> Handler:
+    """Put a middleware around a handler; one that knows only synchronous handlers gets one, as Django would do."""
+    middleware = import_string(name)
+    if getattr(middleware, "async_capable", False):
+        return cast(Handler, middleware(inner))
+    return sync_to_async(middleware(async_to_sync(inner)), thread_sensitive=True)
