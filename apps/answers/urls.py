@@ -15,4 +15,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("query/<uuid:pk>/fill/", pooled(query.FillView.as_view())),
     path("policies/<str:namespace>/", policies.PolicyView.as_view()),
     path("", include(router.urls)),
+    path("", include("apps.answers.api.golden_urls")),
 ]

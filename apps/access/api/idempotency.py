@@ -1,6 +1,7 @@
 """Honour Idempotency-Key on every POST that creates."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from rest_framework.renderers import JSONRenderer
@@ -12,22 +13,26 @@ from apps.access import services
 from apps.access.api.authentication import caller_of
 
 
+def once(request: Request, create: Callable[[], Response]) -> Response:
+    """Perform a request that creates, or give the first reply to its Idempotency-Key again."""
+    key = request.headers.get("Idempotency-Key")
+    if key is None:
+        return create()
+
+    def perform() -> tuple[int, Any]:
+        response = create()
+        return response.status_code, json.loads(JSONRenderer().render(response.data))
+
+    status, data = services.remembered(caller_of(request), key, request.path, request._request.body, perform)
+    return Response(data, status=status)
+
+
 class Idempotent(APIView):
     """A view whose POST is performed once per Idempotency-Key of a workspace."""
 
     def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Create, or give the first reply again."""
-        key = request.headers.get("Idempotency-Key")
-        if key is None:
-            return self.create(request, *args, **kwargs)
-
-        def perform() -> tuple[int, Any]:
-            response = self.create(request, *args, **kwargs)
-            return response.status_code, json.loads(JSONRenderer().render(response.data))
-
-        body = request._request.body
-        status, data = services.remembered(caller_of(request), key, request.path, body, perform)
-        return Response(data, status=status)
+        return once(request, lambda: self.create(request, *args, **kwargs))
 
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Perform the request; subclasses say how."""
