@@ -34,11 +34,12 @@ class Net:
 
     def model(self, outputs: list[str], opset: int = 17) -> bytes:
         first = self.maps[0]
+        ranks = {"logits": ["n", "k"]}
         graph = helper.make_graph(
             self.nodes,
             "net",
             [helper.make_tensor_value_info(first[0], TensorProto.FLOAT, [1, *first[1:]])],
-            [helper.make_tensor_value_info(o, TensorProto.FLOAT, None) for o in outputs],
+            [helper.make_tensor_value_info(o, TensorProto.FLOAT, ranks.get(o, list("nchw"))) for o in outputs],
             self.constants,
         )
         made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
