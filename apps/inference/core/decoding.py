@@ -100,14 +100,27 @@ def _decode(path: str, height: int, width: int, every: int, limit: int) -> None:
 
 
 def _pictures(container: Any) -> Iterator[Any]:
-    """Frames until the end; packets that are broken before the first good frame are passed over."""
-    count = 0
+    """Frames until the end; Refused after the last good one when the file breaks off."""
+    count, seconds = 0, 0.0
     try:
         for frame in container.decode(video=0):
             count += 1
+            seconds = max(seconds, float(frame.time or 0.0))
             yield frame
     except (av.FFmpegError, OSError) as error:
         raise Refused(f"the file breaks off after {count} frames") from error
+    promised = _promised_seconds(container)
+    if seconds < 0.9 * promised - 0.5:
+        raise Refused(f"the file breaks off after {count} frames, at {seconds:.1f} of {promised:.1f} seconds")
+
+
+def _promised_seconds(container: Any) -> float:
+    """How long the picture lasts by the file's own account; 0 when it does not say."""
+    stream = container.streams.video[0]
+    start = float((stream.start_time or 0) * stream.time_base)
+    if stream.duration:
+        return start + float(stream.duration * stream.time_base)
+    return float(container.duration or 0) / av.time_base if len(container.streams) == 1 else 0.0
 
 
 def main(arguments: list[str]) -> None:

@@ -15,14 +15,14 @@ HEIGHT, WIDTH = 48, 64
 OFFSETS = list(range(-8, 9))
 
 
-def _scene(seed: int = 0) -> np.ndarray:  # type: ignore[type-arg]
+def _scene(seed: int = 0) -> blocks.Bytes:
     """A smooth random picture larger than the frame, so that a diamond search can find its way."""
     noise = np.random.default_rng(seed).integers(0, 256, size=(HEIGHT + 32, WIDTH + 32, 3), dtype=np.uint8)
     smooth = cv2.GaussianBlur(noise, (0, 0), 3).astype(np.float32)
-    return ((smooth - smooth.min()) * (255 / np.ptp(smooth))).astype(np.uint8)
+    return np.asarray((smooth - smooth.min()) * (255 / np.ptp(smooth)), dtype=np.uint8)
 
 
-def _view(scene: np.ndarray, dy: int, dx: int) -> np.ndarray:  # type: ignore[type-arg]
+def _view(scene: blocks.Bytes, dy: int, dx: int) -> blocks.Bytes:
     return np.ascontiguousarray(scene[16 - dy : 16 - dy + HEIGHT, 16 - dx : 16 - dx + WIDTH])
 
 
