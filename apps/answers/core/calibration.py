@@ -70,6 +70,21 @@ def propose(examples: Sequence[Example], error_budget: float, confidence: float 
     return Proposal(rounded, rounded, _sigma(ordered, rounded), len(ordered), 0, "")
 
 
+def tune(examples: Sequence[Example], requests: int, budget: float, confidence: float = 0.95) -> float:
+    """Find the lowest threshold at which the wrong hits among all requests stay, by their bound, within a budget.
+
+    Used where the whole traffic is known, as in a replay: the error is then a share of requests, not of hits.
+    """
+    ordered = sorted(examples, key=lambda example: -example.similarity)
+    tau, wrong = 1.0, 0
+    for example in ordered:
+        wrong += not example.same
+        if upper_bound(wrong, requests, confidence) > budget:
+            break
+        tau = example.similarity
+    return tau
+
+
 def _point(tau: float, hits: int, wrong: int, right: int, confidence: float) -> Point:
     good = hits - wrong
     return Point(
