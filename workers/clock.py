@@ -14,3 +14,4 @@ def tick() -> None:
 @shared_task(name="clock.minute", acks_late=True)
 def minute() -> None:
     """Fold counts into rows and keep the tiers in shape."""
+    answers.minute()

@@ -4,10 +4,12 @@ from django.urls import URLPattern, URLResolver, include, path
 from rest_framework.routers import SimpleRouter
 
 from apps.access.api.pool import pooled
-from apps.answers.api import policies, query, verifications
+from apps.answers.api import policies, query, studies, verifications
 
 router = SimpleRouter(use_regex_path=False)
 router.register("verifications", verifications.VerificationViewSet, basename="verification")
+router.register("calibrations", studies.CalibrationViewSet, basename="calibration")
+router.register("replays", studies.ReplayViewSet, basename="replay")
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("query/", pooled(query.QueryView.as_view())),

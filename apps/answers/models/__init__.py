@@ -6,6 +6,7 @@ from apps.answers.models.judging import CanaryRun, Label, Verification
 from apps.answers.models.namespaces import Namespace, PolicyChange
 from apps.answers.models.queries import Feedback, Query
 from apps.answers.models.studies import Calibration, Replay
+from apps.answers.models.upkeep import Watermark
 
 __all__ = [
     "Calibration",
@@ -21,4 +22,5 @@ __all__ = [
     "Query",
     "Replay",
     "Verification",
+    "Watermark",
 ]

@@ -100,6 +100,7 @@ class CanaryRun(Row):
     namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="canary_runs")
     judge = models.CharField(max_length=80)
     total = models.PositiveIntegerField()
+    decided = models.PositiveIntegerField(default=0)
     agreed = models.PositiveIntegerField()
     approved = models.PositiveIntegerField()
     false_approvals = models.PositiveIntegerField()

@@ -25,7 +25,8 @@ SELECT * FROM (
     LEFT JOIN answers_goldenanswer g ON g.id = e.golden_id
     LEFT JOIN answers_goldenversion v ON v.id = g.in_force_id
     WHERE e.namespace_id = %(namespace)s AND e.context = %(context)s AND e.digest = %(digest)s
-      AND e.expires_at > now() AND e.suspended_at IS NULL AND (e.golden_id IS NULL OR v.id IS NOT NULL)
+      AND e.expires_at > now() AND e.suspended_at IS NULL AND (e.golden_id IS NULL OR (v.id IS NOT NULL
+        AND (v.valid_from IS NULL OR v.valid_from <= now()) AND (v.valid_until IS NULL OR v.valid_until > now())))
 ) found ORDER BY tier LIMIT 1
 """
 
@@ -49,6 +50,7 @@ UNION ALL
 TEXT_OF_GOLDEN = """
 SELECT v.question, v.answer, v.number FROM answers_goldenanswer g
 JOIN answers_goldenversion v ON v.id = g.in_force_id WHERE g.id = %s
+    AND (v.valid_from IS NULL OR v.valid_from <= now()) AND (v.valid_until IS NULL OR v.valid_until > now())
 """
 
 TEXT_OF_ENTRY = """
@@ -108,7 +110,7 @@ def nearest(namespace_id: UUID, context: bytes, embedder: str, vector: NDArray[n
 
 
 def golden_text(golden_id: UUID) -> tuple[Any, ...] | None:
-    """Give question, answer and number of the version now in force; None when it was retired meanwhile."""
+    """Give question, answer and number of the version now in force; None when it was retired or ended meanwhile."""
     rows = _prepared(TEXT_OF_GOLDEN, [golden_id])
     return rows[0] if rows else None
 

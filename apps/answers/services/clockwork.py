@@ -7,6 +7,7 @@ from django.db.models.functions import Now
 
 from apps.answers.core.policy import Policy
 from apps.answers.models import Namespace, Query, Replay, Verification
+from apps.answers.services import judging
 
 
 def tick() -> None:
@@ -15,6 +16,12 @@ def tick() -> None:
     for rows in (Verification, Replay):
         rows.recover()
         rows.resend()
+
+
+def minute() -> None:
+    """Do what must happen every minute."""
+    judging.learn_if_taught()
+    judging.watch()
 
 
 def wake() -> int:

@@ -50,6 +50,7 @@ def remember(row: Verification, judgement: Judgement, by: str) -> None:
 def override(caller: Caller, row: Verification, verdict: str, reason: str) -> Verification:
     """Let a curator decide: teach the judge with a label, promote or retract at once."""
     said = Verdict(verdict)
+    before = {"judge": row.judged_by, "judge_said": row.verdict} if row.verdict and row.judged_by == row.judge else {}
     remember(row, Judgement(said, {}, reason or "decided by a person"), caller.name)
     Verification.objects.filter(pk=row.pk).update(status=Verification.Status.DONE, finished_at=Now())
     if said is not Verdict.UNSURE:
@@ -63,7 +64,7 @@ def override(caller: Caller, row: Verification, verdict: str, reason: str) -> Ve
                 "golden": row.golden,
                 "similarity": row.similarity,
                 "margin": row.margin,
-                "features": row.features,
+                "features": {**row.features, **before},
                 "same": said is Verdict.APPROVE,
                 "by": caller.name,
             },

@@ -68,7 +68,7 @@ class Cache:
         self.entry_answer = np.full(len(traffic.texts), NONE)
         self.entry_kind = np.full(len(traffic.texts), NONE, np.int8)
         self.verdicts: dict[tuple[int, int], Verdict] = {}
-        self._known = {text: answer for text, answer in zip(golden.texts, golden.answers, strict=True)}
+        self._known = dict(zip(golden.texts, golden.answers, strict=True))
         self._near: dict[int, tuple[list[int], list[policies.Near]]] = {}
 
     def ask(self, question: int, true_answer: int) -> Asked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -151,7 +152,7 @@ def _mean(benches: Sequence[Bench], base: Policy, name: str, tau: float) -> tupl
 
 def _read_off(points: Sequence[tuple[float, float, float]], error: float) -> tuple[float, float] | None:
     """Interpolate the shares at an error; None when the sweep never reaches or always exceeds it."""
-    for low, high in zip(points, points[1:], strict=False):
+    for low, high in itertools.pairwise(points):
         if low[0] <= error <= high[0]:
             part = 0.0 if high[0] == low[0] else (error - low[0]) / (high[0] - low[0])
             return low[1] + part * (high[1] - low[1]), low[2] + part * (high[2] - low[2])
