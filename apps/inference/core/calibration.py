@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from apps.inference.core.engine import Settings
+from apps.inference.core import detection
+from apps.inference.core.engine import Engine, FrameResult, Outputs, Settings
 
 Floats = npt.NDArray[np.float32]
 
@@ -50,6 +51,16 @@ def closeness(ours: Floats, plain: Floats) -> float:
     return max(0.0, 1.0 - float(np.mean(np.abs(ours - plain))) / scale)
 
 
+def agreement(task: str, ours: Outputs, plain: Outputs) -> float:
+    """Agreement (0..1) of one frame: classification top-1, detection F1 at IoU 0.5, raw closeness; the first output."""
+    one, two = next(iter(ours.values())), next(iter(plain.values()))
+    if task == "classification":
+        return top1(one, two)
+    if task == "detection":
+        return f1(detection.boxes(ours)[:, :4], detection.boxes(plain)[:, :4])
+    return closeness(one, two)
+
+
 @dataclass
 class Guard:
     """Keeps a running stream at its agreement target from shadow runs: tightens at once, loosens slowly."""
@@ -89,3 +100,22 @@ class Guard:
     def agreement(self) -> float | None:
         """Mean of all shadow runs so far, None before the first."""
         return float(np.mean(self.measured)) if self.measured else None
+
+
+class Watched:
+    """A budget engine under a guard: some frames are run plain too, and the thresholds follow what that shows."""
+
+    def __init__(self, engine: Engine, task: str, guard: Guard | None = None) -> None:
+        self.engine, self.task, self.guard = engine, task, guard or Guard()
+        if engine.settings.mode == "budget":
+            engine.tighten(self.guard.settings(engine.settings))
+
+    def frame(self, image: npt.NDArray[np.generic]) -> tuple[FrameResult, float | None]:
+        """The frame's result, and its agreement with the plain run when this frame was a shadow run, else None."""
+        result = self.engine.frame(image)
+        if self.engine.settings.mode == "exact" or not self.guard.due() or result.outcome == "dense":
+            return result, None
+        found = agreement(self.task, result.outputs, self.engine.model.plain.frame(image))
+        if self.guard.observe(found):
+            self.engine.tighten(self.guard.settings(self.engine.settings))
+        return result, found

@@ -4,7 +4,10 @@ import hashlib
 import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import torch
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 
@@ -59,8 +62,13 @@ def build(name: str) -> bytes:
     """ONNX of a shipped model (or of `resnet18`, for the benchmark); imports torch where an export is needed."""
     if name == "text-detector":
         return weights(SHIPPED[name]).read_bytes()
-    from apps.inference.core.models import export, lite0, resnet18
+    from apps.inference.core.models import export
 
-    if name == "resnet18":
-        return export.to_onnx(resnet18.seeded(), 3, 224, 224)
-    return export.to_onnx(lite0.load(weights(SHIPPED["efficientnet-lite0"])), 3, 224, 224)
+    return export.to_onnx(module(name), 3, 224, 224)
+
+
+def module(name: str) -> "torch.nn.Module":
+    """The torch module behind `efficientnet-lite0` or `resnet18`."""
+    from apps.inference.core.models import lite0, resnet18
+
+    return resnet18.seeded() if name == "resnet18" else lite0.load(weights(SHIPPED["efficientnet-lite0"]))

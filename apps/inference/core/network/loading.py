@@ -186,7 +186,8 @@ def _with_shapes(model: onnx.ModelProto, height: int, width: int) -> onnx.ModelP
     except Exception as error:
         raise GraphError(f"the network does not accept {height}x{width}: {_first_line(error)}") from error
     for value in [*model.graph.value_info, *model.graph.output]:
-        if any(d.HasField("dim_value") and d.dim_value < 1 for d in value.type.tensor_type.shape.dim):
+        dims = value.type.tensor_type.shape.dim
+        if len(dims) > 2 and any(d.HasField("dim_value") and d.dim_value < 1 for d in dims):
             raise GraphError(f"the network does not accept {height}x{width}: nothing is left at {value.name!r}")
         _check_size(value)
     return model
