@@ -36,6 +36,7 @@ NEAREST = """
         1 - ((q.vector::halfvec({d})) <=> %(vector)s::halfvec({d})) AS similarity
  FROM answers_goldenquestion q
  WHERE {golden} AND q.namespace_id = %(namespace)s AND q.embedder = %(embedder)s
+   AND q.vector IS NOT NULL
    AND (q.valid_from IS NULL OR q.valid_from <= now()) AND (q.valid_until IS NULL OR q.valid_until > now())
  ORDER BY (q.vector::halfvec({d})) <=> %(vector)s::halfvec({d}) LIMIT {k})
 UNION ALL
@@ -43,6 +44,7 @@ UNION ALL
         1 - ((e.vector::halfvec({d})) <=> %(vector)s::halfvec({d}))
  FROM answers_entry e
  WHERE e.namespace_id = %(namespace)s AND e.embedder = %(embedder)s AND e.context = %(context)s
+   AND e.vector IS NOT NULL
    AND e.expires_at > now() AND e.suspended_at IS NULL
  ORDER BY (e.vector::halfvec({d})) <=> %(vector)s::halfvec({d}) LIMIT 1)
 """
@@ -50,7 +52,7 @@ UNION ALL
 TEXT_OF_GOLDEN = """
 SELECT v.question, v.answer, v.number FROM answers_goldenanswer g
 JOIN answers_goldenversion v ON v.id = g.in_force_id WHERE g.id = %s
-    AND (v.valid_from IS NULL OR v.valid_from <= now()) AND (v.valid_until IS NULL OR v.valid_until > now())
+  AND (v.valid_from IS NULL OR v.valid_from <= now()) AND (v.valid_until IS NULL OR v.valid_until > now())
 """
 
 TEXT_OF_ENTRY = """
@@ -103,7 +105,7 @@ def nearest(namespace_id: UUID, context: bytes, embedder: str, vector: NDArray[n
     """Find the nearest questions of both tiers by cosine; golden answers know no context, so they need an empty one."""
     statement = NEAREST.format(d=vector.shape[0], k=NEIGHBOURS, golden="false" if context else "true")
     values = {"namespace": namespace_id, "context": context, "embedder": embedder, "vector": literal(vector)}
-    rows = _rows(statement, values)
+    rows = [row for row in _rows(statement, values) if row[5] is not None]  # a row may wait for its vector
     golden = tuple(Neighbour(*row[1:]) for row in rows if row[0] == 1)
     entry = next((Neighbour(*row[1:]) for row in rows if row[0] == 2), None)
     return Neighbours(golden, entry)
