@@ -8,7 +8,7 @@ from uuid import UUID
 import django_filters
 from django.db.models import Q, QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework import mixins, viewsets
+from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,6 +17,7 @@ from apps.access import services as access
 from apps.access.api.authentication import caller_of
 from apps.access.api.idempotency import once
 from apps.answers.api.entries import EntrySerializer
+from apps.answers.api.feedback import ServedRowSerializer
 from apps.answers.api.golden_shapes import (
     GoldenPatch,
     GoldenSaved,
@@ -29,9 +30,15 @@ from apps.answers.api.lists import LIST_BACKENDS, CreatedFilter
 from apps.answers.api.problems import PROBLEMS
 from apps.answers.api.query import IDEMPOTENCY
 from apps.answers.models import GoldenAnswer
-from apps.answers.services import golden
+from apps.answers.services import golden, reacting
 
 GOLDEN: dict[Any, Any] = {200: GoldenSerializer, **PROBLEMS}
+
+
+class VersionQuery(serializers.Serializer[Any]):
+    """Which version is asked about; all of them when none is named."""
+
+    version = serializers.IntegerField(required=False, min_value=1, max_value=2_147_483_647)
 
 
 class GoldenFilter(CreatedFilter):
@@ -169,6 +176,22 @@ class GoldenViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
         rows = golden.promotions(golden.of(caller_of(request), pk))
         page = self.paginate_queryset(cast(Any, rows))
         return self.get_paginated_response(EntrySerializer(page, many=True).data)
+
+    @extend_schema(
+        operation_id="answers_golden_served",
+        filters=False,
+        parameters=[VersionQuery],
+        responses={200: ServedRowSerializer(many=True), **PROBLEMS},
+    )
+    @action(detail=True, methods=["get"], filter_backends=[], filterset_class=None)
+    def served(self, request: Request, pk: UUID) -> Response:
+        """Tell who was served this golden answer, or one version of it, newest first."""
+        query = VersionQuery(data=request.query_params)
+        query.is_valid(raise_exception=True)
+        golden.of(caller_of(request), pk)
+        rows = reacting.served(caller_of(request), golden=pk, version=query.validated_data.get("version"))
+        page = self.paginate_queryset(cast(Any, rows))
+        return self.get_paginated_response(ServedRowSerializer(page, many=True).data)
 
     def _edit(self, request: Request, pk: UUID, values: dict[str, Any]) -> Response:
         row = golden.edit(caller_of(request), pk, values)
