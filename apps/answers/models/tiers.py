@@ -105,7 +105,7 @@ def nearest(namespace_id: UUID, context: bytes, embedder: str, vector: NDArray[n
     """Find the nearest questions of both tiers by cosine; golden answers know no context, so they need an empty one."""
     statement = NEAREST.format(d=vector.shape[0], k=NEIGHBOURS, golden="false" if context else "true")
     values = {"namespace": namespace_id, "context": context, "embedder": embedder, "vector": literal(vector)}
-    rows = [row for row in _rows(statement, values) if row[5] is not None]  # a row may wait for its vector
+    rows = _rows(statement, values)
     golden = tuple(Neighbour(*row[1:]) for row in rows if row[0] == 1)
     entry = next((Neighbour(*row[1:]) for row in rows if row[0] == 2), None)
     return Neighbours(golden, entry)
