@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from apps.answers.core.policy import Policy
 from apps.answers.models import Namespace, Query, Replay, Verification
-from apps.answers.services import judging
+from apps.answers.services import judging, upkeep
 
 
 def tick() -> None:
@@ -20,6 +20,7 @@ def tick() -> None:
 
 def minute() -> None:
     """Do what must happen every minute."""
+    upkeep.sweep()
     judging.learn_if_taught()
     judging.watch()
 
