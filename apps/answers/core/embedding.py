@@ -115,6 +115,10 @@ class OpenAIEmbedder:
             )
         return unit(vectors)
 
+    def close(self) -> None:
+        """Close the connections to the endpoint."""
+        self._client.close()
+
 
 class RememberingEmbedder:
     """Remember the vectors of recent texts, by their normal form."""

@@ -101,6 +101,10 @@ class ChatJudge:
         self.breaker.note(True)
         return read(reply)
 
+    def close(self) -> None:
+        """Close the connections to the endpoint."""
+        self._client.close()
+
     def _ask(self, pair: Pair) -> Any:
         for attempt in range(self.retries + 1):
             try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -93,9 +93,9 @@ class OfflineJudge:
         """Load what `to_dict` gave; anything else is an unfitted judge."""
         if not state.get("weights"):
             return cls(None, int(state.get("missing", FEWEST_LABELS)))
-        values: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list | tuple) else value for name, value in state.items()
-        }
+        values: dict[str, Any] = {field.name: state[field.name] for field in fields(Fit)}
+        for name in ("centre", "scale", "weights"):
+            values[name] = tuple(values[name])
         return cls(Fit(**values))
 
     def to_dict(self) -> dict[str, Any]:
