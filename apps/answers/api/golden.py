@@ -7,6 +7,8 @@ from uuid import UUID
 
 import django_filters
 from django.db.models import Q, QuerySet
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
@@ -16,6 +18,7 @@ from rest_framework.response import Response
 from apps.access import services as access
 from apps.access.api.authentication import caller_of
 from apps.access.api.idempotency import once
+from apps.answers.api import transfer
 from apps.answers.api.entries import EntrySerializer
 from apps.answers.api.feedback import ServedRowSerializer
 from apps.answers.api.golden_shapes import (
@@ -192,6 +195,32 @@ class GoldenViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
         rows = reacting.served(caller_of(request), golden=pk, version=query.validated_data.get("version"))
         page = self.paginate_queryset(cast(Any, rows))
         return self.get_paginated_response(ServedRowSerializer(page, many=True).data)
+
+    @extend_schema(
+        operation_id="answers_golden_import",
+        parameters=[*transfer.SWITCHES, IDEMPOTENCY],
+        request=transfer.UPLOAD,
+        responses={200: transfer.ReportSerializer, **PROBLEMS},
+    )
+    @action(detail=False, methods=["post"], url_path="import", parser_classes=transfer.PARSERS)
+    def bring_in(self, request: Request) -> Response:
+        """Import CSV or JSON lines: create or change one golden answer a row, all of them or none."""
+        return once(request, lambda: transfer.bring_in(request))
+
+    @extend_schema(
+        operation_id="answers_golden_export",
+        filters=False,
+        parameters=[transfer.ExportSerializer],
+        responses={
+            (200, "text/csv"): OpenApiTypes.STR,
+            (200, "application/x-ndjson"): OpenApiTypes.STR,
+            **PROBLEMS,
+        },
+    )
+    @action(detail=False, methods=["get"], pagination_class=None, content_negotiation_class=transfer.FirstRenderer)
+    def export(self, request: Request) -> StreamingHttpResponse:
+        """Export golden answers, oldest first; retired ones only when they are asked for."""
+        return transfer.carry_out(request)
 
     def _edit(self, request: Request, pk: UUID, values: dict[str, Any]) -> Response:
         row = golden.edit(caller_of(request), pk, values)
