@@ -1,1 +1,13 @@
-"""Celery's door: each module names one task and calls one service."""
+"""Celery's door: each module names a task and calls one service; idle workers say that they live."""
+
+from typing import Any
+
+from celery.signals import heartbeat_sent
+
+from apps.metrics import services as metrics
+
+
+@heartbeat_sent.connect
+def beat(sender: Any, **kwargs: Any) -> None:
+    """Tell the readiness page that this worker lives."""
+    metrics.heartbeat(str(sender.eventer.hostname).split("@")[0])

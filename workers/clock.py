@@ -3,15 +3,18 @@
 from celery import shared_task
 
 from apps.answers import services as answers
+from apps.metrics import services as metrics
 
 
 @shared_task(name="clock.tick", acks_late=True)
 def tick() -> None:
     """Send lost messages again, free what dead workers held, wake what has waited long enough."""
     answers.tick()
+    metrics.heartbeat("clock")
 
 
 @shared_task(name="clock.minute", acks_late=True)
 def minute() -> None:
     """Fold counts into rows and keep the tiers in shape."""
+    metrics.fold()
     answers.minute()

@@ -9,3 +9,9 @@ class AnswersConfig(AppConfig):
     name = "apps.answers"
     label = "answers"
     verbose_name = "Answers"
+
+    def ready(self) -> None:
+        """Tell the dashboard and the readiness page what only this cache can tell."""
+        from apps.answers.services import reporting
+
+        reporting.register()

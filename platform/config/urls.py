@@ -1,14 +1,14 @@
 """Every door of the site."""
 
-from typing import Any
-
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from apps.answers.api import openai
+from apps.metrics import urls as metrics
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("apps.metrics.urls")),
     path("admin/", admin.site.urls),
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/v1/docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
@@ -16,7 +16,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("v1/models", openai.models),
     path("v1/chat/completions", openai.completions),
 ]
-websocket_urlpatterns: list[Any] = []
+websocket_urlpatterns = metrics.websocket_urlpatterns
 
 handler404 = "config.errors.not_found"
 handler500 = "config.errors.broken"

@@ -15,6 +15,7 @@ from apps.access import services as access
 log = logging.getLogger(__name__)
 BUCKET_S = 10
 KEEP_S = 2 * 60 * 60
+TOTALS = "touchstone:totals"
 FLUSH_EVERY_S = 1.0
 # Upper edges of the latency bins in ms, a tenth of a decade apart from 0.1 ms to 100 s.
 EDGES_MS = tuple(round(10 ** (step / 10 - 1), 4) for step in range(61))
@@ -64,6 +65,12 @@ def bucket_key(bucket: int) -> str:
     return f"touchstone:tally:{bucket}"
 
 
+def total_field(field: str) -> str:
+    """Name the all-time counter of a bucket's field: cache and name, of no workspace in particular."""
+    _, cache, rest = field.split("|", 2)
+    return f"{cache}|{rest.rpartition('|')[2]}"
+
+
 def count(workspace_id: UUID, cache: str, subject: str, name: str, number: int = 1) -> None:
     """Count an outcome, a guard's veto, bytes: anything that adds up."""
     _counts.add(f"{workspace_id}|{cache}|{subject}|{name}", number)
@@ -82,6 +89,7 @@ def flush() -> int:
     pipe = access.valkey().pipeline(transaction=False)
     for (bucket, field), number in fields.items():
         pipe.hincrby(bucket_key(bucket), field, number)
+        pipe.hincrby(TOTALS, total_field(field), number)
     for bucket in {bucket for bucket, _ in fields}:
         pipe.expire(bucket_key(bucket), KEEP_S)
     try:

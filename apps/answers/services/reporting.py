@@ -1,0 +1,55 @@
+"""Tell the dashboard how the judge stands, which alarms there are, and whether the embedder works."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Min, Q
+from django.urls import reverse
+from django.utils import timezone
+
+from apps.answers.models import Namespace, Verification
+from apps.answers.services import powers
+from apps.metrics import services as metrics
+
+LONG_QUEUE = 1_000
+
+
+def register() -> None:
+    """Register with the dashboard."""
+    metrics.register("answers", gauge, alarms)
+    metrics.register_check("embedder", embedder_trouble)
+
+
+def gauge(workspace_id: UUID) -> dict[str, Any]:
+    """Give the depth and age of the judge's queue, and how many near misses wait for a person."""
+    rows = Verification.objects.filter(namespace__workspace_id=workspace_id)
+    waiting = Q(status=Verification.Status.QUEUED) | Q(status=Verification.Status.RUNNING)
+    queue = rows.filter(waiting).aggregate(depth=Count("id"), oldest=Min("created_at"))
+    unsure = Q(status=Verification.Status.DONE, verdict=Verification.Verdict.UNSURE)
+    age = (timezone.now() - queue["oldest"]).total_seconds() if queue["oldest"] else 0
+    return {"judge": {"depth": queue["depth"], "oldest_s": round(age, 1), "review": rows.filter(unsure).count()}}
+
+
+def alarms(workspace_id: UUID) -> list[dict[str, Any]]:
+    """List what an operator should look at."""
+    found = [
+        {
+            "title": f"Promotion is paused in {row.name}",
+            "detail": row.promotion_paused,
+            "link": reverse("admin:index"),
+        }
+        for row in Namespace.objects.filter(workspace_id=workspace_id).exclude(promotion_paused="")
+    ]
+    depth = gauge(workspace_id)["judge"]["depth"]
+    if depth > LONG_QUEUE:
+        detail = "Serving is not affected. Is the judge's endpoint slow, or its worker down?"
+        found.append({"title": f"{depth} near misses wait for the judge", "detail": detail, "link": ""})
+    return found
+
+
+def embedder_trouble() -> str:
+    """Say what is wrong with the embedder; empty while it works. The first call loads it."""
+    powers.embedder().embed(["ready?"])
+    return ""

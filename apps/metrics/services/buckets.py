@@ -1,0 +1,94 @@
+"""Read the ten-second buckets in Valkey, and sum them by workspace, cache and subject."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from apps.access import services as access
+from apps.metrics.services.counting import BUCKET_S, EDGES_MS, bucket_key
+
+SETTLED_S = 30  # a bucket this old takes no more counts
+Key = tuple[str, str, str]
+
+
+@dataclass(slots=True)
+class Sum:
+    """What was counted, and a histogram of latencies (bin -> number)."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    latency: Counter[int] = field(default_factory=Counter)
+
+    def add(self, other: Sum) -> None:
+        """Add another sum to this one."""
+        self.counts.update(other.counts)
+        self.latency.update(other.latency)
+
+    def quantiles(self) -> dict[str, float | None]:
+        """Give p50, p95 and p99 in ms, as the upper edge of their bin; None when nothing was measured."""
+        return {name: quantile(self.latency, share) for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))}
+
+
+def quantile(latency: Counter[int], share: float) -> float | None:
+    """Give the latency in ms that a share of all requests did not pass."""
+    total = sum(latency.values())
+    seen = 0
+    for place in sorted(latency):
+        seen += latency[place]
+        if seen >= share * total and seen:
+            return EDGES_MS[min(place, len(EDGES_MS) - 1)]
+    return None
+
+
+def read(starts: Iterable[int]) -> dict[int, dict[Key, Sum]]:
+    """Read buckets by their Unix start time; settled ones are remembered by this process."""
+    now = time.time()
+    wanted = list(starts)
+    settled = {start: _settled(start) for start in wanted if start < now - SETTLED_S}
+    fresh = [start for start in wanted if start not in settled]
+    return {**settled, **dict(zip(fresh, _fetch(fresh), strict=True))}
+
+
+def starts_between(since: float, until: float) -> range:
+    """List the starts of the buckets that lie between two Unix times."""
+    return range(int(since // BUCKET_S) * BUCKET_S, int(until // BUCKET_S) * BUCKET_S + 1, BUCKET_S)
+
+
+def total(buckets: Iterable[dict[Key, Sum]], workspace_id: UUID, cache: str, subject: str = "") -> Sum:
+    """Sum what one workspace's cache did, for one subject or all."""
+    result = Sum()
+    for bucket in buckets:
+        for (workspace, which, about), part in bucket.items():
+            if workspace == str(workspace_id) and which == cache and (not subject or about == subject):
+                result.add(part)
+    return result
+
+
+@lru_cache(maxsize=1_000)
+def _settled(start: int) -> dict[Key, Sum]:
+    return _fetch([start])[0]
+
+
+def _fetch(starts: list[int]) -> list[dict[Key, Sum]]:
+    pipe = access.valkey().pipeline(transaction=False)
+    for start in starts:
+        pipe.hgetall(bucket_key(start))
+    return [_parse(fields) for fields in pipe.execute()] if starts else []
+
+
+def _parse(fields: dict[Any, Any]) -> dict[Key, Sum]:
+    sums: dict[Key, Sum] = defaultdict(Sum)
+    for name, number in fields.items():
+        workspace, cache, rest = name.decode().split("|", 2)
+        subject, _, what = rest.rpartition("|")
+        part = sums[workspace, cache, subject]
+        if what.startswith("ms:"):
+            part.latency[int(what[3:])] += int(number)
+        else:
+            part.counts[what] += int(number)
+    return dict(sums)
