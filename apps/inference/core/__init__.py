@@ -1,8 +1,21 @@
 """The engine: plain Python, numpy, numba and onnxruntime, no Django."""
 
+import hashlib
 import os
 from pathlib import Path
 
-# Compiled kernels are kept with the rest of the installation's data, so that a second start is fast.
-_VAR = Path(os.environ.get("TOUCHSTONE_VAR") or Path(__file__).resolve().parents[3] / "var")
-os.environ.setdefault("NUMBA_CACHE_DIR", str(_VAR.absolute() / "numba"))
+
+def _kernel_cache() -> Path:
+    """Where compiled kernels are kept: with the installation's data, apart for every version of their sources.
+
+    A kernel holds the code of those it calls, and numba looks at the time of one file only.
+    """
+    here = Path(__file__).resolve().parent
+    data = Path(os.environ.get("TOUCHSTONE_VAR") or here.parents[2] / "var")
+    digest = hashlib.sha256()
+    for path in sorted([*here.glob("*.py"), *here.glob("kernels/*.py")]):
+        digest.update(path.read_bytes())
+    return data.absolute() / "numba" / digest.hexdigest()[:16]
+
+
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_kernel_cache()))

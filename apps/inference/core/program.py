@@ -13,8 +13,8 @@ Ints = npt.NDArray[np.int64]
 # Columns of the layer table.
 KIND, IN0, IN1, OUT, KH, KW, SH, SW, DH, DW, PT, PL = range(12)
 WEIGHT, BIAS, ACT, PARAMS, GROUPS, IN_CH, OUT_CH, COUNT, OPERATOR, ROWS, COLS, RULE = range(12, 24)
-MASK0, MASK1, MASK_OUT, PART, MACS = range(24, 29)
-LAYER_WIDTH = 29
+MASK0, MASK1, MASK_OUT, PART, MACS, TILES = range(24, 30)
+LAYER_WIDTH = 30
 # Columns of the tensor table: arena offset, size, padded size, padding before, mask.
 OFF, H, W, C, HP, WP, TOP, LEFT, ALIGNED = range(9)
 TENSOR_WIDTH = 9

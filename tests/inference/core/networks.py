@@ -151,8 +151,20 @@ def resize(draw: Any, net: Net, source: tuple[str, int, int, int]) -> None:
     net.node("Resize", [name, "", scales], shape, mode=mode, coordinate_transformation_mode=where, **extra)
 
 
+def wide(draw: Any, net: Net, source: tuple[str, int, int, int]) -> None:
+    """Two 3 x 3 convolutions of whole vectors of channels, which run by tiles."""
+    for channels in (16, draw(st.sampled_from([8, 16, 24]))):
+        name, c, h, w = net.maps[-1] if channels != 16 or net.maps[-1][1] == 16 else source
+        pads = [draw(st.integers(0, 2)) for _ in range(4)]
+        out = (h + pads[0] + pads[2] - 2, w + pads[1] + pads[3] - 2)
+        if min(out) < 1:
+            return
+        weight = net.rng.normal(size=(channels, c, 3, 3)) / np.sqrt(9 * c)
+        net.node("Conv", [name, net.constant(weight)], (channels, *out), pads=pads)
+
+
 STEPS: tuple[Step, ...] = (
-    conv, conv, conv, same, pool, activation, clip, silu, affine, combine, combine, concat, resize,
+    conv, conv, conv, wide, same, pool, activation, clip, silu, affine, combine, combine, concat, resize,
 )  # fmt: skip
 
 

@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from apps.inference.core.kernels import rows
 from apps.inference.core.native import native
 from apps.inference.core.program import (
+    BIAS,
     COLS,
     COUNT,
     DH,
@@ -47,13 +49,6 @@ def place(tensor, y, x):  # type: ignore[no-untyped-def]
     return tensor[OFF] + ((y + tensor[TOP]) * tensor[WP] + x + tensor[LEFT]) * tensor[C]
 
 
-@native(f"void({VEC},{VEC})")
-def copy(source, target):  # type: ignore[no-untyped-def]
-    """Copy as many floats as the target holds."""
-    for i in range(target.size):
-        target[i] = source[i]
-
-
 @native(f"void({VEC},{ROW},{ROW},{RUN},int64,int64,{VEC})")
 def gather(arena, tensor, op, ys, xs, start, stop, channel, count, cols):  # type: ignore[no-untyped-def]
     """Pixels under each window, as (positions, taps x count) from a first channel on."""
@@ -64,68 +59,55 @@ def gather(arena, tensor, op, ys, xs, start, stop, channel, count, cols):  # typ
             source = base + ky * op[DH] * tensor[WP] * tensor[C]
             if whole:
                 run = op[KW] * count
-                copy(arena[source : source + run], cols[at : at + run])
+                rows.copy_row(arena, source, cols, at, run)
                 at += run
                 continue
             for kx in range(op[KW]):
                 here = source + kx * op[DW] * tensor[C]
-                copy(arena[here : here + count], cols[at : at + count])
+                rows.copy_row(arena, here, cols, at, count)
                 at += count
 
 
 @native(f"void({VEC},{VEC},{ROW},{ROW},{RUN},{VEC},{VEC})")
 def convolve(arena, weights, tensor, op, ys, xs, start, stop, cols, out):  # type: ignore[no-untyped-def]
     """One matrix product per group over the gathered pixels."""
-    rows, groups = stop - start, op[GROUPS]
+    count, groups = stop - start, op[GROUPS]
     inside, outside = tensor[C] // groups, op[COUNT] // groups
     depth = op[KH] * op[KW] * inside
-    left = cols[: rows * depth].reshape((rows, depth))
+    left = cols[: count * depth].reshape((count, depth))
+    first = corner(tensor, op, ys[start], xs[start])
+    point = depth == tensor[C] and groups == 1
+    if point and corner(tensor, op, ys[stop - 1], xs[stop - 1]) - first == (count - 1) * depth:
+        # The pixels lie one after the other already.
+        lying = arena[first : first + count * depth].reshape((count, depth))
+        right = weights[op[WEIGHT] : op[WEIGHT] + depth * outside].reshape((depth, outside))
+        np.dot(lying, right, out[: count * outside].reshape((count, outside)))
+        return
     for g in range(groups):
         gather(arena, tensor, op, ys, xs, start, stop, g * inside, inside, cols)
         at = op[WEIGHT] + g * depth * outside
         right = weights[at : at + depth * outside].reshape((depth, outside))
         if groups == 1:
-            np.dot(left, right, out[: rows * outside].reshape((rows, outside)))
+            np.dot(left, right, out[: count * outside].reshape((count, outside)))
             continue
-        spare = cols[rows * depth : rows * (depth + outside)].reshape((rows, outside))
+        spare = cols[count * depth : count * (depth + outside)].reshape((count, outside))
         np.dot(left, right, spare)
-        for i in range(rows):
-            copy(spare[i], out[i * op[COUNT] + g * outside : i * op[COUNT] + (g + 1) * outside])
+        for i in range(count):
+            rows.copy_row(cols, count * depth + i * outside, out, i * op[COUNT] + g * outside, outside)
 
 
-@native(f"void({VEC},{VEC},{VEC},{VEC},{VEC},{VEC},{VEC})")
-def _three(line, a, b, c, u, v, w):  # type: ignore[no-untyped-def]
-    for i in range(line.size):
-        line[i] += a[i] * u[i] + b[i] * v[i] + c[i] * w[i]
-
-
-@native(f"void({VEC},{VEC},{VEC})")
-def _one(line, a, u):  # type: ignore[no-untyped-def]
-    for i in range(line.size):
-        line[i] += a[i] * u[i]
-
-
-@native(f"void({VEC},{VEC},{ROW},{ROW},{RUN},{VEC})")
-def depthwise(arena, weights, tensor, op, ys, xs, start, stop, out):  # type: ignore[no-untyped-def]
-    """Every channel filtered by itself; three taps at a time keep the sums in registers."""
+@native(f"void({VEC},{VEC},{ROW},{ROW},{ROW},{RUN},{VEC},boolean,float32,float32)")
+def depthwise(arena, weights, tensor, result, op, ys, xs, start, stop, out, direct, low, top):  # type: ignore[no-untyped-def]
+    """Every channel filtered by itself, with bias and clipping; into the arena at once if `direct`, else into rows."""
     n = tensor[C]
-    step = op[DW] * n
+    down, across = op[DH] * tensor[WP] * n, op[DW] * n
     for i in range(start, stop):
-        line = out[(i - start) * n : (i - start + 1) * n]
-        line[:] = 0
-        base = corner(tensor, op, ys[i], xs[i])
-        for ky in range(op[KH]):
-            s, t = base + ky * op[DH] * tensor[WP] * n, op[WEIGHT] + ky * op[KW] * n
-            left = op[KW]
-            while left >= 3:
-                _three(
-                    line, arena[s : s + n], arena[s + step : s + step + n], arena[s + 2 * step : s + 2 * step + n],
-                    weights[t : t + n], weights[t + n : t + 2 * n], weights[t + 2 * n : t + 3 * n],
-                )  # fmt: skip
-                s, t, left = s + 3 * step, t + 3 * n, left - 3
-            while left > 0:
-                _one(line, arena[s : s + n], weights[t : t + n])
-                s, t, left = s + step, t + n, left - 1
+        source = corner(tensor, op, ys[i], xs[i])
+        target = place(result, ys[i], xs[i]) if direct else (i - start) * n
+        rows.filter_row(
+            arena, source, weights, op[WEIGHT], weights, op[BIAS], arena if direct else out, target,
+            op[KH], op[KW], down, across, n, low, top,
+        )  # fmt: skip
 
 
 @native(f"void({VEC},{ROW},{ROW},{RUN},{VEC},boolean)")
@@ -135,6 +117,14 @@ def pool(arena, tensor, op, ys, xs, start, stop, out, largest):  # type: ignore[
     for i in range(start, stop):
         line = out[(i - start) * n : (i - start + 1) * n]
         line[:] = -np.inf if largest else 0.0
+        y, x = ys[i] * op[SH] - op[PT], xs[i] * op[SW] - op[PL]
+        inside = y >= 0 and x >= 0 and y + (op[KH] - 1) * op[DH] < tensor[H] and x + (op[KW] - 1) * op[DW] < tensor[W]
+        if largest and inside:
+            down, across = op[DH] * tensor[WP] * n, op[DW] * n
+            rows.largest_row(
+                arena, corner(tensor, op, ys[i], xs[i]), out, (i - start) * n, op[KH], op[KW], down, across, n
+            )
+            continue
         seen = 0
         for ky in range(op[KH]):
             y = ys[i] * op[SH] - op[PT] + ky * op[DH]
@@ -190,7 +180,7 @@ def take(arena, tensor, op, ys, xs, start, stop, out):  # type: ignore[no-untype
     n = op[COUNT]
     for i in range(start, stop):
         at = place(tensor, ys[i], xs[i]) + op[IN_CH]
-        copy(arena[at : at + n], out[(i - start) * n : (i - start + 1) * n])
+        rows.copy_row(arena, at, out, (i - start) * n, n)
 
 
 @native(f"void({VEC},float64[::1],{ROW},{ROW},{RUN},{VEC})")
@@ -204,7 +194,7 @@ def resize(arena, axes, tensor, op, ys, xs, start, stop, out):  # type: ignore[n
         y0, y1, x0, x1 = int(axes[r]), int(axes[r + 1]), int(axes[q]), int(axes[q + 1])
         p00, p01, p10, p11 = place(tensor, y0, x0), place(tensor, y0, x1), place(tensor, y1, x0), place(tensor, y1, x1)
         if fy == 0 and fx == 0:
-            copy(arena[p00 : p00 + n], line)
+            rows.copy_row(arena, p00, out, (i - start) * n, n)
             continue
         gy, gx = np.float32(1) - fy, np.float32(1) - fx
         a, b, c, d = arena[p00 : p00 + n], arena[p01 : p01 + n], arena[p10 : p10 + n], arena[p11 : p11 + n]

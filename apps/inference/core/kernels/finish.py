@@ -2,24 +2,14 @@
 
 import numpy as np
 
+from apps.inference.core.kernels import rows
 from apps.inference.core.kernels.compute import ROW, RUN, VEC, place
 from apps.inference.core.native import native
 from apps.inference.core.network.layers import Act
-from apps.inference.core.program import BIAS, COUNT, MOFF, MW, OUT_CH, WEIGHT
+from apps.inference.core.program import COUNT, MOFF, MW, OUT_CH, WEIGHT
 
 _NONE, _CLIP, _LEAKY, _SIGMOID, _TANH = (int(a) for a in (Act.NONE, Act.CLIP, Act.LEAKY, Act.SIGMOID, Act.TANH))
 _HARDSIGMOID, _HARDSWISH, _SILU = (int(a) for a in (Act.HARDSIGMOID, Act.HARDSWISH, Act.SILU))
-
-
-@native(f"void({VEC},{VEC},{ROW},int64)")
-def add_bias(out, weights, op, rows):  # type: ignore[no-untyped-def]
-    """Add the bias to every row."""
-    n = op[COUNT]
-    bias = weights[op[BIAS] : op[BIAS] + n]
-    for i in range(rows):
-        line = out[i * n : (i + 1) * n]
-        for c in range(n):
-            line[c] += bias[c]
 
 
 @native(f"void({VEC},{VEC},{ROW},int64)")
@@ -33,15 +23,15 @@ def scale(out, weights, op, rows):  # type: ignore[no-untyped-def]
             line[c] = line[c] * factor[c] + shift[c]
 
 
-@native(f"void({VEC},{VEC},{ROW},{ROW},{RUN})")
-def add_residual(out, arena, tensor, op, ys, xs, start, stop):  # type: ignore[no-untyped-def]
-    """Add another feature map's pixels."""
+@native(f"void({VEC},{VEC},{VEC},{ROW},{ROW},{ROW},{RUN},int64,boolean,boolean,float32,float32)")
+def close(out, arena, weights, result, other, op, ys, xs, start, stop, bias, adds, direct, low, top):  # type: ignore[no-untyped-def]
+    """Rows plus bias (an index into the weights), plus another feature map, clipped; into the arena or in place."""
     n = op[COUNT]
     for i in range(start, stop):
-        at = place(tensor, ys[i], xs[i])
-        line, other = out[(i - start) * n : (i - start + 1) * n], arena[at : at + n]
-        for c in range(n):
-            line[c] += other[c]
+        at = (i - start) * n
+        second = place(other, ys[i], xs[i]) if adds else 0
+        target = place(result, ys[i], xs[i]) + op[OUT_CH] if direct else at
+        rows.close_row(out, at, weights, bias, arena, second, arena if direct else out, target, adds, n, low, top)
 
 
 @native(f"void({VEC},int64,float32,float32)")

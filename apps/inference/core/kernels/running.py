@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from apps.inference.core.kernels import compute, finish
+from apps.inference.core.kernels import compute, finish, winograd
 from apps.inference.core.kernels.compute import POS, ROW, VEC
 from apps.inference.core.native import native
 from apps.inference.core.network.layers import Act, Kind
 from apps.inference.core.program import (
     ACT,
+    BIAS,
     COUNT,
     GROUPS,
     IN0,
@@ -21,6 +22,7 @@ from apps.inference.core.program import (
     MW,
     OUT,
     PART,
+    TILES,
     C,
     H,
     W,
@@ -29,7 +31,7 @@ from apps.inference.core.regions import follow
 
 _TABLE = "int64[:,::1]"
 _CONV, _DEPTHWISE, _GROUPED, _MAXPOOL, _AVGPOOL, _UNARY, _BINARY, _COPY = (int(k) for k in list(Kind)[:8])
-_AFFINE = int(Act.AFFINE)
+_NONE, _CLIP, _AFFINE = int(Act.NONE), int(Act.CLIP), int(Act.AFFINE)
 
 
 @native(f"int64(uint8[::1],{_TABLE},{_TABLE},int64,{POS},{POS})")
@@ -54,16 +56,18 @@ def rows_of(op, source, cols_size, out_size):  # type: ignore[no-untyped-def]
     return max(np.int64(1), min(rows, wanted))
 
 
-@native(f"void({VEC},{VEC},float64[::1],{ROW},{ROW},{ROW},{POS},{POS},int64,int64,{VEC},{VEC})")
-def fill_rows(arena, weights, axes, op, one, two, ys, xs, start, stop, cols, out):  # type: ignore[no-untyped-def]
-    """Compute one chunk of one layer."""
+@native(
+    f"void({VEC},{VEC},float64[::1],{ROW},{ROW},{ROW},{ROW},{POS},{POS},int64,int64,{VEC},{VEC},boolean,float32,float32)"
+)
+def fill_rows(  # type: ignore[no-untyped-def]
+    arena, weights, axes, op, one, two, result, ys, xs, start, stop, cols, out, direct, low, top
+):  # fmt: skip
+    """Compute one chunk of one layer; only a depthwise filter knows how to write its place directly."""
     kind = op[KIND]
     if kind in (_CONV, _GROUPED):
         compute.convolve(arena, weights, one, op, ys, xs, start, stop, cols, out)
-        finish.add_bias(out, weights, op, stop - start)
     elif kind == _DEPTHWISE:
-        compute.depthwise(arena, weights, one, op, ys, xs, start, stop, out)
-        finish.add_bias(out, weights, op, stop - start)
+        compute.depthwise(arena, weights, one, result, op, ys, xs, start, stop, out, direct, low, top)
     elif kind in (_MAXPOOL, _AVGPOOL):
         compute.pool(arena, one, op, ys, xs, start, stop, out, kind == _MAXPOOL)
     elif kind == _BINARY:
@@ -76,13 +80,69 @@ def fill_rows(arena, weights, axes, op, one, two, ys, xs, start, stop, cols, out
         compute.resize(arena, axes, one, op, ys, xs, start, stop, out)
 
 
+@native(f"void({VEC},{VEC},{ROW},{ROW},{ROW},float32[::1],{POS},{POS},int64,int64,{VEC},float32,uint8[::1],{ROW})")
+def close_rows(  # type: ignore[no-untyped-def]
+    arena, weights, op, two, result, params, ys, xs, start, stop, out, limit, masks, mask
+):  # fmt: skip
+    """Bias, residual, activation, comparison and write-back of a chunk's rows, in as few passes as can be."""
+    adds = op[IN1] >= 0 and op[KIND] != _BINARY
+    clips = op[ACT] in (_NONE, _CLIP, _AFFINE)
+    direct = clips and (limit < 0 or op[KIND] == _COPY)
+    low, top = np.float32(-np.inf), np.float32(np.inf)
+    if op[ACT] == _CLIP:
+        low, top = params[0], params[1]
+    bias = op[BIAS] if op[KIND] in (_CONV, _GROUPED) else 0
+    finish.close(out, arena, weights, result, two, op, ys, xs, start, stop, bias, adds, direct, low, top)
+    if direct:
+        return
+    if not clips:
+        finish.activate(out[: (stop - start) * op[COUNT]], op[ACT], params[0], params[1])
+    if limit < 0 or op[KIND] == _COPY:
+        finish.scatter(out, arena, result, op, ys, xs, start, stop)
+    else:
+        finish.settle(out, arena, result, op, ys, xs, start, stop, limit, masks, mask)
+
+
+@native(
+    f"void({VEC},{VEC},{ROW},{ROW},{ROW},{ROW},float32[::1],{POS},{POS},{POS},{POS},int64,{VEC},{VEC},float32,uint8[::1],{ROW})"
+)
+def run_tiles(  # type: ignore[no-untyped-def]
+    arena, weights, op, one, two, result, params, tys, txs, ys, xs, count, cols, out, limit, masks, mask
+):  # fmt: skip
+    """A layer by tiles; the list of positions is overwritten."""
+    step = min(cols.size // (16 * (one[C] + op[COUNT])), out.size // (4 * op[COUNT]) - 1, np.int64(160))
+    for start in range(0, count, step):
+        stop = min(start + step, count)
+        n = winograd.convolve(arena, weights, one, op, masks, mask, tys, txs, start, stop, cols, out, ys, xs)
+        close_rows(arena, weights, op, two, result, params, ys, xs, 0, n, out, limit, masks, mask)
+
+
+@native(
+    f"void({VEC},{VEC},float64[::1],{ROW},{ROW},{ROW},{ROW},float32[::1],{POS},{POS},int64,int64,{VEC},{VEC},float32,"
+    f"uint8[::1],{ROW})"
+)
+def run_chunk(  # type: ignore[no-untyped-def]
+    arena, weights, axes, op, one, two, result, params, ys, xs, start, stop, cols, out, limit, masks, mask
+):  # fmt: skip
+    """Compute a chunk of positions and write it back."""
+    adds = op[IN1] >= 0 and op[KIND] != _BINARY
+    direct = op[ACT] in (_NONE, _CLIP) and limit < 0
+    low, top = np.float32(-np.inf), np.float32(np.inf)
+    alone = op[KIND] == _DEPTHWISE and direct and not adds
+    if alone and op[ACT] == _CLIP:
+        low, top = params[0], params[1]
+    fill_rows(arena, weights, axes, op, one, two, result, ys, xs, start, stop, cols, out, alone, low, top)
+    if not alone:
+        close_rows(arena, weights, op, two, result, params, ys, xs, start, stop, out, limit, masks, mask)
+
+
 @native(
     f"void({_TABLE},{_TABLE},{_TABLE},uint8[::1],{_TABLE},{_TABLE},float64[::1],uint8[::1],boolean,boolean,{VEC},{VEC},"
-    f"float32[:,::1],{VEC},{POS},{POS},{VEC},{VEC},{ROW})"
+    f"float32[:,::1],{VEC},{POS},{POS},{POS},{POS},{VEC},{VEC},{ROW})"
 )
 def run(  # type: ignore[no-untyped-def]
     layers, tensors, mtable, masks, boxes, shift, axes, spare, moved, known, arena, weights, params, tolerance,
-    ys, xs, cols, out, counts,
+    ys, xs, tys, txs, cols, out, counts,
 ):  # fmt: skip
     """Run all layers on their dirty positions; `known` says the masks were predicted and hold as they are."""
     last, n = np.int64(-1), np.int64(0)
@@ -97,18 +157,23 @@ def run(  # type: ignore[no-untyped-def]
             n = collect(masks, mtable, boxes, mask, ys, xs)
             last = mask
         counts[i] = n
+        limit = tolerance[op[OUT]]
+        if op[TILES] > 0:
+            count = winograd.tiles(masks, mtable, boxes, mask, tys, txs)
+            # Reading the weights costs as much as some rows; the transforms cost a tenth.
+            if 18 * (count + 24) < 9 * (n + 24):
+                run_tiles(
+                    arena, weights, op, source, second, target, params[i], tys, txs, ys, xs, count, cols, out, limit,
+                    masks, mtable[op[MASK_OUT]],
+                )  # fmt: skip
+                last = np.int64(-1)
+                continue
         step = rows_of(op, source, cols.size, out.size)
         for start in range(0, n, step):
-            stop = min(start + step, n)
-            fill_rows(arena, weights, axes, op, source, second, ys, xs, start, stop, cols, out)
-            if op[IN1] >= 0 and op[KIND] != _BINARY:
-                finish.add_residual(out, arena, second, op, ys, xs, start, stop)
-            finish.activate(out[: (stop - start) * op[COUNT]], op[ACT], params[i, 0], params[i, 1])
-            limit = tolerance[op[OUT]]
-            if limit < 0 or op[KIND] == _COPY:
-                finish.scatter(out, arena, target, op, ys, xs, start, stop)
-            else:
-                finish.settle(out, arena, target, op, ys, xs, start, stop, limit, masks, mtable[op[MASK_OUT]])
+            run_chunk(
+                arena, weights, axes, op, source, second, target, params[i], ys, xs, start, min(start + step, n),
+                cols, out, limit, masks, mtable[op[MASK_OUT]],
+            )  # fmt: skip
 
 
 @native(f"void({VEC},{_TABLE},{VEC})", reorder=True)

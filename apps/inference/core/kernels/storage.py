@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from apps.inference.core.kernels import winograd
 from apps.inference.core.network.layers import Kind, Network
 from apps.inference.core.program import ALIGNED, HP, LEFT, OFF, TENSOR_WIDTH, TOP, WP, C, H, Ints, W
 
@@ -22,6 +23,9 @@ def _margins(network: Network) -> Ints:
                 (source.height, source.width), strict=True,
             )
         ]  # fmt: skip
+        if winograd.suits(layer):
+            # A tile at the end of an odd side reads one pixel more.
+            ends = [ends[0] + out.height % 2, ends[1] + out.width % 2]
         row = need[layer.inputs[0]]
         row[:] = np.maximum(row, [layer.pads[0], layer.pads[1], max(0, ends[0]), max(0, ends[1])])
     return need

@@ -4,12 +4,12 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.inference.core import regions
-from apps.inference.core.kernels import running, storage
+from apps.inference.core.kernels import running, storage, winograd
 from apps.inference.core.network.layers import Network
-from apps.inference.core.program import BIAS, WEIGHT, Ints, layer_table
+from apps.inference.core.program import BIAS, TILES, WEIGHT, Ints, layer_table
 
 Floats = npt.NDArray[np.float32]
-_COLS = 2**20
+_COLS = 2**21
 _OUT = 2**19
 
 
@@ -22,10 +22,12 @@ class Weights:
         self.axes = regions.axes_of(network, self.layers)
         self.tensors, self.arena_size = storage.tensor_table(network)
         self.params: Floats = np.array([layer.act_params for layer in network.layers], dtype=np.float32)
-        parts: list[Floats] = [np.zeros(1, dtype=np.float32)]
-        at = 1
+        # The first floats are zero: the bias of layers that have none.
+        at = max(layer.channels for layer in network.layers)
+        parts: list[Floats] = [np.zeros(at, dtype=np.float32)]
         for row, layer in zip(self.layers, network.layers, strict=True):
-            for column, array in ((WEIGHT, layer.weight), (BIAS, layer.bias)):
+            tiled = winograd.weights(layer) if winograd.suits(layer) else None
+            for column, array in ((WEIGHT, layer.weight), (BIAS, layer.bias), (TILES, tiled)):
                 if array is not None:
                     row[column] = at
                     parts.append(array.ravel())
@@ -46,6 +48,7 @@ class Stream:
         self.spread: Floats = np.zeros(len(network.tensors), dtype=np.float32)
         most = max(t.height * t.width for t in network.tensors) + 1
         self.ys, self.xs = np.zeros(most, dtype=np.int32), np.zeros(most, dtype=np.int32)
+        self.tile_ys, self.tile_xs = np.zeros(most, dtype=np.int32), np.zeros(most, dtype=np.int32)
         widest = max(layer.channels for layer in network.layers)
         deepest = max(lay.kernel[0] * lay.kernel[1] * network.tensors[lay.inputs[0]].channels for lay in network.layers)
         self.cols: Floats = np.zeros(max(_COLS, 2 * (deepest + widest)), dtype=np.float32)
@@ -77,7 +80,8 @@ class Stream:
         still = m.still if shift is None else shift
         running.run(
             m.plan.layers, w.tensors, m.plan.masks, m.bits, m.boxes, still, w.axes, m.scratch, shift is not None, known,
-            self.arena, w.packed, w.params, self.tolerance, self.ys, self.xs, self.cols, self.out, self.counts,
+            self.arena, w.packed, w.params, self.tolerance,
+            self.ys, self.xs, self.tile_ys, self.tile_xs, self.cols, self.out, self.counts,
         )  # fmt: skip
 
     def measure(self, eps: float) -> None:

@@ -1,0 +1,119 @@
+"""Eight floats at a time: a value type for compiled code, so that sums stay in registers.
+
+Addresses are integers (bytes), as `array.ctypes.data` gives them; loads and stores need no alignment.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic, models, register_model
+
+LANES = 8
+BYTES = 4 * LANES
+_VECTOR = ir.VectorType(ir.FloatType(), LANES)
+_FAST = ("contract", "nnan", "nsz")
+
+
+class Eight(types.Type):
+    """Numba's type of eight floats."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Eight")
+
+
+_eight = Eight()
+
+
+@register_model(Eight)
+class _EightModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _VECTOR)
+
+
+def _pointer(builder: Any, address: Any) -> Any:
+    return builder.inttoptr(address, _VECTOR.as_pointer())
+
+
+@intrinsic
+def load(typing: Any, address: Any) -> Any:
+    """Eight floats from an address."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(_pointer(builder, args[0]), align=4)
+
+    return _eight(types.int64), build
+
+
+@intrinsic
+def store(typing: Any, address: Any, value: Any) -> Any:
+    """Eight floats to an address."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[1], _pointer(builder, args[0]), align=4)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, _eight), build
+
+
+@intrinsic
+def splat(typing: Any, value: Any) -> Any:
+    """One float eight times."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        first = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), args[0], ir.Constant(ir.IntType(32), 0))
+        zero = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+        return builder.shuffle_vector(first, ir.Constant(_VECTOR, ir.Undefined), zero)
+
+    return _eight(types.float32), build
+
+
+@intrinsic
+def fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
+    """A * b + c, as one instruction where the machine has it."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        product = builder.fmul(args[0], args[1], flags=_FAST)
+        return builder.fadd(product, args[2], flags=_FAST)
+
+    return _eight(_eight, _eight, _eight), build
+
+
+@intrinsic
+def add(typing: Any, a: Any, b: Any) -> Any:
+    """A + b."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fadd(args[0], args[1])
+
+    return _eight(_eight, _eight), build
+
+
+@intrinsic
+def sub(typing: Any, a: Any, b: Any) -> Any:
+    """A - b."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fsub(args[0], args[1])
+
+    return _eight(_eight, _eight), build
+
+
+@intrinsic
+def largest(typing: Any, a: Any, b: Any) -> Any:
+    """The larger of each pair."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", args[0], args[1]), args[0], args[1])
+
+    return _eight(_eight, _eight), build
+
+
+@intrinsic
+def smallest(typing: Any, a: Any, b: Any) -> Any:
+    """The smaller of each pair."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered("<", args[0], args[1]), args[0], args[1])
+
+    return _eight(_eight, _eight), build
