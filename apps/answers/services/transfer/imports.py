@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -14,12 +13,11 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import F
-from django.utils import timezone
 
 from apps.access import services as access
 from apps.access.core.callers import SCOPES, Caller
 from apps.answers.core import text
-from apps.answers.models import GoldenAnswer, Namespace
+from apps.answers.models import GoldenAnswer, Namespace, bulk
 from apps.answers.services.golden import drafts, publication, texts
 from apps.answers.services.transfer.records import Fault, Faulty, Record
 
@@ -28,7 +26,6 @@ BATCH = 500
 MOST_FAULTS = 1_000
 PUBLISH_AT_ONCE = 5_000
 Status = GoldenAnswer.Status
-WRITTEN = (*texts.TEXT, "status", "author", "approver", "updated_at")
 
 
 @dataclass(slots=True)
@@ -130,8 +127,7 @@ class _Import:
             return
         new = [change for change in batch if change.known is None]
         old = {change.known.pk: change for change in batch if change.known is not None}
-        made = self._create(new)
-        held = self._rewrite(old)
+        made, held = self._create(new), self._rewrite(old)
         if self.publish:
             changed = zip([*new, *(old[row.pk] for row in held)], [*made, *held], strict=True)
             self._put_in_force([(change.row, row) for change, row in changed])
@@ -184,22 +180,22 @@ class _Import:
     def _known(self, space: Namespace) -> dict[bytes, Known]:
         """Read once what a namespace has, by question; of several with one question the one in force counts."""
         if space.pk not in self.known:
-            rows = GoldenAnswer.objects.filter(namespace=space).order_by(
-                F("in_force__created_at").asc(nulls_first=True), "pk"
-            )
+            in_force_last = F("in_force__created_at").asc(nulls_first=True)
+            rows = GoldenAnswer.objects.filter(namespace=space).order_by(in_force_last, "pk")
+            told = rows.values_list("pk", "status", *texts.TEXT).iterator(2_000)
             self.known[space.pk] = {
-                text.digest(row.question): Known(row.pk, contents(texts.of(row)), row.status == Status.PUBLISHED)
-                for row in rows.iterator(BATCH)
+                text.digest(values[0]): Known(pk, b"".join(map(_digest, values)), status == Status.PUBLISHED)
+                for pk, status, *values in told
             }
         return self.known[space.pk]
 
     def _create(self, new: list[Change]) -> list[GoldenAnswer]:
-        rows = [GoldenAnswer(namespace=change.space, author=self.caller.name, **change.text) for change in new]
+        """Write new drafts; gives them only where they are put in force, since writing in bulk tells no keys."""
+        author = self.caller.name
         if not self.publish:
-            return GoldenAnswer.objects.bulk_create(rows)
-        for row in rows:  # creating in bulk does not tell the keys that the database made
-            row.save(force_insert=True)
-        return rows
+            bulk.insert_drafts({**change.text, "namespace_id": change.space.pk, "author": author} for change in new)
+            return []
+        return [GoldenAnswer.objects.create(namespace=item.space, author=author, **item.text) for item in new]
 
     def _rewrite(self, old: dict[UUID, Change]) -> list[GoldenAnswer]:
         """Write new texts into known golden answers; they are drafts then, and the caller is their author."""
@@ -208,8 +204,8 @@ class _Import:
         for row in held:
             for name, value in old[row.pk].text.items():
                 setattr(row, name, value)
-            row.status, row.author, row.approver, row.updated_at = Status.DRAFT, self.caller.name, "", timezone.now()
-        GoldenAnswer.objects.bulk_update(held, WRITTEN, batch_size=100)
+            row.status, row.author, row.approver = Status.DRAFT, self.caller.name, ""
+        bulk.rewrite_as_drafts({**texts.of(row), "id": row.pk, "author": row.author} for row in held)
         return held
 
     def _put_in_force(self, rows: list[tuple[int, GoldenAnswer]]) -> None:
@@ -225,14 +221,10 @@ class _Import:
                 self._fault(number, "question", problem.detail)
 
 
-def contents(values: dict[str, Any]) -> bytes:
-    """Digest a text field by field, eight bytes each, so that many can be remembered and compared in part."""
-    return b"".join(_digest(values[name]) for name in texts.TEXT)
-
-
 def _digest(value: Any) -> bytes:
-    shown = value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
-    return hashlib.blake2b(json.dumps(shown).encode(), digest_size=8).digest()
+    """Digest one field to eight bytes, so that much content can be remembered and compared field by field."""
+    shown = value.astimezone(UTC) if isinstance(value, datetime) else value
+    return hashlib.blake2b(repr(shown).encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 def _changes_nothing(values: dict[str, Any], known: Known) -> bool:
