@@ -1,12 +1,12 @@
 """One middleware that sends each request through its door: the slim one for keys, the console's for people."""
 
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import cast
 
 from asgiref.sync import async_to_sync, iscoroutinefunction, markcoroutinefunction, sync_to_async
 from django.conf import settings
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.utils.module_loading import import_string
 
 Handler = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
@@ -34,6 +34,7 @@ class ByDoor:
         request.request_id = uuid.uuid4().hex  # type: ignore[attr-defined]
         chain = self.slim if request.path_info.startswith(SLIM) else self.console
         response = await chain(request)
+        _make_asynchronous(response)
         response["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
         return response
 
@@ -44,3 +45,15 @@ def _around(inner: Handler, name: str) -> Handler:
     if getattr(middleware, "async_capable", False):
         return cast(Handler, middleware(inner))
     return sync_to_async(middleware(async_to_sync(inner)), thread_sensitive=True)
+
+
+def _make_asynchronous(response: HttpResponseBase) -> None:
+    """Let a file or an export be sent part by part without its iterator blocking the event loop."""
+    if isinstance(response, StreamingHttpResponse) and not response.is_async:
+        response.streaming_content = _parts(iter(response.streaming_content))
+
+
+async def _parts(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+    read = sync_to_async(next, thread_sensitive=True)
+    while (part := await read(parts, None)) is not None:
+        yield part

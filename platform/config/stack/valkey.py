@@ -48,7 +48,16 @@ class Valkey:
         """Start the server's process without waiting for it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        options: list[str | Path] = ["--port", "0", "--unixsocket", self.socket, "--unixsocketperm", "700", "--dir", self.folder]
+        options: list[str | Path] = [
+            "--port",
+            "0",
+            "--unixsocket",
+            self.socket,
+            "--unixsocketperm",
+            "700",
+            "--dir",
+            self.folder,
+        ]
         options += [
             "--appendonly",
             "yes",
