@@ -3,7 +3,7 @@
 import numpy as np
 
 from apps.inference.core.kernels import rows
-from apps.inference.core.kernels.compute import ROW, RUN, VEC, place
+from apps.inference.core.kernels.compute import ROW, RUN, VEC, pixels
 from apps.inference.core.native import native
 from apps.inference.core.network.layers import Act
 from apps.inference.core.program import COUNT, MOFF, MW, OUT_CH, WEIGHT
@@ -24,14 +24,20 @@ def scale(out, weights, op, rows):  # type: ignore[no-untyped-def]
 
 
 @native(f"void({VEC},{VEC},{VEC},{ROW},{ROW},{ROW},{RUN},int64,boolean,boolean,float32,float32)")
-def close(out, arena, weights, result, other, op, ys, xs, start, stop, bias, adds, direct, low, top):  # type: ignore[no-untyped-def]
+def close(  # type: ignore[no-untyped-def]
+    out, arena, weights, result, other, op, ys, xs, start, stop, bias, adds, direct, low, top
+):  # fmt: skip
     """Rows plus bias (an index into the weights), plus another feature map, clipped; into the arena or in place."""
-    n = op[COUNT]
+    n, base = op[COUNT], arena.ctypes.data
+    to, below, beside = pixels(result)
+    at, down, across = pixels(other)
+    r, b = out.ctypes.data, weights.ctypes.data + 4 * bias
+    to += op[OUT_CH]
     for i in range(start, stop):
-        at = (i - start) * n
-        second = place(other, ys[i], xs[i]) if adds else 0
-        target = place(result, ys[i], xs[i]) + op[OUT_CH] if direct else at
-        rows.close_row(out, at, weights, bias, arena, second, arena if direct else out, target, adds, n, low, top)
+        second = base + 4 * (at + ys[i] * down + xs[i] * across)
+        target = base + 4 * (to + ys[i] * below + xs[i] * beside) if direct else r
+        rows.close_row(r, b, second, target, n, adds, low, top)
+        r += 4 * n
 
 
 @native(f"void({VEC},int64,float32,float32)")
@@ -64,26 +70,20 @@ def activate(block, act, a, b):  # type: ignore[no-untyped-def]  # noqa: PLR0912
 @native(f"void({VEC},{VEC},{ROW},{ROW},{RUN})")
 def scatter(out, arena, tensor, op, ys, xs, start, stop):  # type: ignore[no-untyped-def]
     """Write every row to its place."""
-    n = op[COUNT]
+    n, r = op[COUNT], out.ctypes.data
+    first, down, across = pixels(tensor)
+    o = arena.ctypes.data + 4 * (first + op[OUT_CH])
     for i in range(start, stop):
-        at = place(tensor, ys[i], xs[i]) + op[OUT_CH]
-        line, target = out[(i - start) * n : (i - start + 1) * n], arena[at : at + n]
-        for c in range(n):
-            target[c] = line[c]
+        rows.copy_row(r + 4 * (i - start) * n, o + 4 * (ys[i] * down + xs[i] * across), n)
 
 
 @native(f"void({VEC},{VEC},{ROW},{ROW},{RUN},float32,uint8[::1],{ROW})")
 def settle(out, arena, tensor, op, ys, xs, start, stop, tolerance, masks, mask):  # type: ignore[no-untyped-def]
     """Write the rows that changed by more than the tolerance in any channel; the others stay and stop spreading."""
-    n = op[COUNT]
+    n, r = op[COUNT], out.ctypes.data
+    first, down, across = pixels(tensor)
+    o = arena.ctypes.data + 4 * first
     for i in range(start, stop):
-        at = place(tensor, ys[i], xs[i])
-        line, target = out[(i - start) * n : (i - start + 1) * n], arena[at : at + n]
-        moved = False
-        for c in range(n):
-            moved |= abs(line[c] - target[c]) > tolerance
-        if moved:
-            for c in range(n):
-                target[c] = line[c]
-        else:
+        target = o + 4 * (ys[i] * down + xs[i] * across)
+        if not rows.settle_row(r + 4 * (i - start) * n, target, n, tolerance):
             masks[mask[MOFF] + ys[i] * mask[MW] + xs[i]] = 0

@@ -1,18 +1,20 @@
-"""Inner loops over the channels of one position, in registers; channels beyond a multiple of eight go one by one."""
+"""Inner loops over the channels of one position, in registers.
+
+All places are addresses in bytes, all strides floats: arrays as arguments cost more than the work on one position.
+Channels beyond a multiple of eight go one by one.
+"""
+
+import numpy as np
 
 from apps.inference.core.kernels import vector as v
 from apps.inference.core.native import native
 
-VEC = "float32[::1]"
+_A = "int64"
 
 
-@native(f"void({VEC},int64,{VEC},int64,{VEC},int64,{VEC},int64,int64,int64,int64,int64,int64,float32,float32)")
-def filter_row(  # type: ignore[no-untyped-def]
-    arena, source, weights, taps, bias, first, out, target, high, wide, down, across, n, low, top
-):  # fmt: skip
-    """One position of a depthwise filter with bias and clipping; `down` and `across` are floats between taps."""
-    x, w, b, o = arena.ctypes.data + 4 * source, weights.ctypes.data + 4 * taps, bias.ctypes.data + 4 * first, 0
-    o = out.ctypes.data + 4 * target
+@native(f"void({','.join([_A] * 9)},float32,float32)", inside=True)
+def filter_row(x, w, b, o, high, wide, down, across, n, low, top):  # type: ignore[no-untyped-def]
+    """Filter pixels x with taps w, plus bias b, clipped, to o; `down` and `across` are floats between taps."""
     floor, ceiling = v.splat(low), v.splat(top)
     c = 0
     while c + 32 <= n:
@@ -34,30 +36,28 @@ def filter_row(  # type: ignore[no-untyped-def]
         v.store(o + at + 96, v.smallest(v.largest(s3, floor), ceiling))
         c += 32
     while c + 8 <= n:
-        at = 4 * c
-        s0 = v.load(b + at)
-        q = w + at
+        s0 = v.load(b + 4 * c)
+        q = w + 4 * c
         for ky in range(high):
-            p = x + at + 4 * ky * down
+            p = x + 4 * (c + ky * down)
             for _ in range(wide):
                 s0 = v.fma(v.load(p), v.load(q), s0)
                 p += 4 * across
                 q += 4 * n
-        v.store(o + at, v.smallest(v.largest(s0, floor), ceiling))
+        v.store(o + 4 * c, v.smallest(v.largest(s0, floor), ceiling))
         c += 8
     for k in range(c, n):
-        total = bias[first + k]
+        total = v.load_one(b + 4 * k)
         for ky in range(high):
             for kx in range(wide):
-                total += arena[source + k + ky * down + kx * across] * weights[taps + (ky * wide + kx) * n + k]
-        out[target + k] = min(max(total, low), top)
+                pixel = v.load_one(x + 4 * (k + ky * down + kx * across))
+                total += pixel * v.load_one(w + 4 * ((ky * wide + kx) * n + k))
+        v.store_one(o + 4 * k, min(max(total, low), top))
 
 
-@native(f"void({VEC},int64,{VEC},int64,{VEC},int64,{VEC},int64,boolean,int64,float32,float32)")
-def close_row(rows, at, bias, first, other, second, out, target, adds, n, low, top):  # type: ignore[no-untyped-def]
-    """A row of results plus bias, plus another feature map if `adds`, clipped, to its place."""
-    r, b, o = rows.ctypes.data + 4 * at, bias.ctypes.data + 4 * first, out.ctypes.data + 4 * target
-    e = other.ctypes.data + 4 * second
+@native(f"void({','.join([_A] * 5)},boolean,float32,float32)", inside=True)
+def close_row(r, b, e, o, n, adds, low, top):  # type: ignore[no-untyped-def]
+    """Results r plus bias b, plus other pixels e if `adds`, clipped, to o."""
     floor, ceiling = v.splat(low), v.splat(top)
     c = 0
     while c + 8 <= n:
@@ -67,16 +67,15 @@ def close_row(rows, at, bias, first, other, second, out, target, adds, n, low, t
         v.store(o + 4 * c, v.smallest(v.largest(value, floor), ceiling))
         c += 8
     for k in range(c, n):
-        total = rows[at + k] + bias[first + k]
+        total = v.load_one(r + 4 * k) + v.load_one(b + 4 * k)
         if adds:
-            total += other[second + k]
-        out[target + k] = min(max(total, low), top)
+            total += v.load_one(e + 4 * k)
+        v.store_one(o + 4 * k, min(max(total, low), top))
 
 
-@native(f"void({VEC},int64,{VEC},int64,int64,int64,int64,int64,int64)")
-def largest_row(arena, source, out, target, high, wide, down, across, n):  # type: ignore[no-untyped-def]
+@native(f"void({','.join([_A] * 7)})", inside=True)
+def largest_row(x, o, high, wide, down, across, n):  # type: ignore[no-untyped-def]
     """Largest value under a window that lies inside the picture."""
-    x, o = arena.ctypes.data + 4 * source, out.ctypes.data + 4 * target
     c = 0
     while c + 8 <= n:
         best = v.load(x + 4 * c)
@@ -88,22 +87,30 @@ def largest_row(arena, source, out, target, high, wide, down, across, n):  # typ
         v.store(o + 4 * c, best)
         c += 8
     for k in range(c, n):
-        value = arena[source + k]
+        value = np.float32(-np.inf)
         for ky in range(high):
             for kx in range(wide):
-                value = max(value, arena[source + k + ky * down + kx * across])
-        out[target + k] = value
+                value = max(value, v.load_one(x + 4 * (k + ky * down + kx * across)))
+        v.store_one(o + 4 * k, value)
 
 
-@native(f"void({VEC},int64,{VEC},int64,int64)")
-def copy_row(source, at, target, to, n):  # type: ignore[no-untyped-def]
-    """Copy n floats; the last vector overlaps the one before."""
+@native(f"void({_A},{_A},{_A})", inside=True)
+def copy_row(a, b, n):  # type: ignore[no-untyped-def]
+    """Copy n floats from a to b; the last vector overlaps the one before."""
     if n < 8:
         for k in range(n):
-            target[to + k] = source[at + k]
+            v.store_one(b + 4 * k, v.load_one(a + 4 * k))
         return
-    a, b = source.ctypes.data + 4 * at, target.ctypes.data + 4 * to
     for c in range(0, n - 7, 8):
         v.store(b + 4 * c, v.load(a + 4 * c))
-    last = 4 * (n - 8)
-    v.store(b + last, v.load(a + last))
+    v.store(b + 4 * (n - 8), v.load(a + 4 * (n - 8)))
+
+
+@native(f"boolean({_A},{_A},{_A},float32)", inside=True)
+def settle_row(r, o, n, tolerance):  # type: ignore[no-untyped-def]
+    """Copy results r to o if any differs by more than the tolerance; whether it did."""
+    for k in range(n):
+        if abs(v.load_one(r + 4 * k) - v.load_one(o + 4 * k)) > tolerance:
+            copy_row(r, o, n)
+            return True
+    return False

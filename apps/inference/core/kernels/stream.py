@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.inference.core import regions
-from apps.inference.core.kernels import running, storage, winograd
+from apps.inference.core.kernels import maps, running, storage, winograd
 from apps.inference.core.network.layers import Network
 from apps.inference.core.program import BIAS, TILES, WEIGHT, Ints, layer_table
 
@@ -64,9 +64,9 @@ class Stream:
         count = running.collect(self.masks.bits, plan.masks, self.masks.boxes, 0, self.ys, self.xs)
         tensor = self.weights.tensors[0]
         if image.dtype == np.uint8:
-            running.put_bytes(self.arena, tensor, image, table, self.ys, self.xs, count)
+            maps.put_bytes(self.arena, tensor, image, table, self.ys, self.xs, count)
         else:
-            running.put_floats(self.arena, tensor, image, self.ys, self.xs, count)
+            maps.put_floats(self.arena, tensor, image, self.ys, self.xs, count)
 
     def everything(self) -> None:
         """Mark the whole input dirty and forget the tolerances, for a full run."""
@@ -86,18 +86,18 @@ class Stream:
 
     def measure(self, eps: float) -> None:
         """Set the tolerances to eps deviations of each feature map as it now is."""
-        running.deviations(self.arena, self.weights.tensors, self.spread)
+        maps.deviations(self.arena, self.weights.tensors, self.spread)
         np.multiply(self.spread, np.float32(eps), out=self.tolerance)
 
     def move(self, shift: Ints) -> None:
         """Shift all feature maps that can follow."""
-        running.move(self.arena, self.weights.tensors, shift)
+        maps.move(self.arena, self.weights.tensors, shift)
 
     def tensor(self, index: int) -> Floats:
         """A feature map as (1, channels, height, width)."""
         t = self.weights.network.tensors[index]
         out = np.empty((1, t.channels, t.height, t.width), dtype=np.float32)
-        running.planes(self.arena, self.weights.tensors[index], out[0])
+        maps.planes(self.arena, self.weights.tensors[index], out[0])
         return out
 
     def nbytes(self) -> int:

@@ -5,9 +5,12 @@ Addresses are integers (bytes), as `array.ctypes.data` gives them; loads and sto
 
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import types
-from numba.extending import intrinsic, models, register_model
+from numba.extending import intrinsic as _intrinsic
+from numba.extending import models, register_model
+
+intrinsic: Any = _intrinsic
 
 LANES = 8
 BYTES = 4 * LANES
@@ -22,7 +25,7 @@ class Eight(types.Type):
         super().__init__(name="Eight")
 
 
-_eight = Eight()
+_eight: Any = Eight()  # type: ignore[no-untyped-call]
 
 
 @register_model(Eight)
@@ -117,3 +120,24 @@ def smallest(typing: Any, a: Any, b: Any) -> Any:
         return builder.select(builder.fcmp_ordered("<", args[0], args[1]), args[0], args[1])
 
     return _eight(_eight, _eight), build
+
+
+@intrinsic
+def load_one(typing: Any, address: Any) -> Any:
+    """One float from an address."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(builder.inttoptr(args[0], ir.FloatType().as_pointer()))
+
+    return types.float32(types.int64), build
+
+
+@intrinsic
+def store_one(typing: Any, address: Any, value: Any) -> Any:
+    """One float to an address."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[1], builder.inttoptr(args[0], ir.FloatType().as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.float32), build

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.inference.core.kernels import vector as v
-from apps.inference.core.kernels.compute import POS, ROW, VEC, corner
+from apps.inference.core.kernels.compute import POS, ROW, VEC, window
 from apps.inference.core.native import native
 from apps.inference.core.network.layers import Kind, Layer
-from apps.inference.core.program import COUNT, MH, MOFF, MW, TILES, WP, C
+from apps.inference.core.program import COUNT, MH, MOFF, MW, TILES, C
 
 Floats = npt.NDArray[np.float32]
 _G = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]])
@@ -23,7 +23,7 @@ def suits(layer: Layer) -> bool:
     if layer.kind != Kind.CONV or not plain or layer.weight is None:
         return False
     inputs, outputs = layer.weight.shape[2:]
-    return inputs % v.LANES == 0 and outputs % v.LANES == 0 and inputs >= 16
+    return bool(inputs % v.LANES == 0 and outputs % v.LANES == 0 and inputs >= 16)
 
 
 def weights(layer: Layer) -> Floats:
@@ -51,10 +51,9 @@ def tiles(masks, table, boxes, at, ys, xs):  # type: ignore[no-untyped-def]
     return n
 
 
-@native(f"void({VEC},int64,int64,int64,int64,{VEC},int64,int64)")
-def _enter(arena, source, down, across, channels, out, at, step):  # type: ignore[no-untyped-def]
-    """Transform one tile's 4 x 4 pixels; matrix k of the result lies at `at` + k x `step`."""
-    x, o = arena.ctypes.data + 4 * source, out.ctypes.data + 4 * at
+@native("void(int64,int64,int64,int64,int64,int64)", inside=True)
+def _enter(x, down, across, channels, o, step):  # type: ignore[no-untyped-def]
+    """Transform one tile's 4 x 4 pixels at address x; matrix k of the result lies at address o + 4 k x step."""
     for c in range(0, channels, 8):
         for kx in range(4):
             p = x + 4 * (c + kx * across)
@@ -73,10 +72,9 @@ def _enter(arena, source, down, across, channels, out, at, step):  # type: ignor
             v.store(q + 12 * step, v.sub(d1, d3))
 
 
-@native(f"void({VEC},int64,int64,int64,{VEC},int64,int64,int64,int64)")
-def _leave(products, at, step, channels, out, p00, p01, p10, p11):  # type: ignore[no-untyped-def]
-    """Transform one tile's 16 products to four rows of `out` (those that nobody needs may point anywhere free)."""
-    m, o = products.ctypes.data + 4 * at, out.ctypes.data
+@native("void(int64,int64,int64,int64,int64,int64,int64,int64)", inside=True)
+def _leave(m, step, channels, o, p00, p01, p10, p11):  # type: ignore[no-untyped-def]
+    """Transform one tile's 16 products at address m to four rows of o (those not needed may lie anywhere free)."""
     s = 4 * step
     for c in range(0, 4 * channels, 32):
         q = m + c
@@ -103,15 +101,17 @@ def convolve(arena, packed, tensor, op, masks, mask, tys, txs, start, stop, cols
     count, inputs, outputs = stop - start, tensor[C], op[COUNT]
     step, wide = count * inputs, count * outputs
     products = cols[16 * step : 16 * (step + wide)]
+    first, down, across = window(tensor, op)
+    x, o = arena.ctypes.data + 4 * first, cols.ctypes.data
     for i in range(count):
-        source = corner(tensor, op, 2 * tys[start + i], 2 * txs[start + i])
-        _enter(arena, source, tensor[WP] * inputs, inputs, inputs, cols, i * inputs, step)
+        source = x + 8 * (tys[start + i] * down + txs[start + i] * across)
+        _enter(source, down, across, inputs, o + 4 * i * inputs, step)
     for k in range(16):
         at = op[TILES] + k * inputs * outputs
         right = packed[at : at + inputs * outputs].reshape((inputs, outputs))
         left = cols[k * step : (k + 1) * step].reshape((count, inputs))
         np.dot(left, right, products[k * wide : (k + 1) * wide].reshape((count, outputs)))
-    n = 0
+    n, m, to = 0, products.ctypes.data, out.ctypes.data
     # Results that nobody needs go to a row beyond all others.
     spare = 4 * count * outputs
     for i in range(count):
@@ -131,5 +131,5 @@ def convolve(arena, packed, tensor, op, masks, mask, tys, txs, start, stop, cols
         if right and below and masks[at + mask[MW] + 1] != 0:
             ys[n], xs[n], d = y + 1, x + 1, n * outputs
             n += 1
-        _leave(products, i * outputs, wide, outputs, out, a, b, c, d)
+        _leave(m + 4 * i * outputs, wide, outputs, to, a, b, c, d)
     return n
