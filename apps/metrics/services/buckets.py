@@ -6,14 +6,14 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 from apps.access import services as access
 from apps.metrics.services.counting import BUCKET_S, EDGES_MS, bucket_key
 
-SETTLED_S = 30  # a bucket this old takes no more counts
+SETTLED_S = 30  # a bucket this old takes no more counts, except after an outage: the fold reads those again
+REMEMBER = 400
 Key = tuple[str, str, str]
 
 
@@ -45,13 +45,35 @@ def quantile(latency: Counter[int], share: float) -> float | None:
     return None
 
 
+_remembered: dict[int, dict[Key, Sum]] = {}
+
+
+def forget() -> None:
+    """Forget the settled buckets that this process remembers."""
+    _remembered.clear()
+
+
 def read(starts: Iterable[int]) -> dict[int, dict[Key, Sum]]:
-    """Read buckets by their Unix start time; settled ones are remembered by this process."""
-    now = time.time()
-    wanted = list(starts)
-    settled = {start: _settled(start) for start in wanted if start < now - SETTLED_S}
-    fresh = [start for start in wanted if start not in settled]
-    return {**settled, **dict(zip(fresh, _fetch(fresh), strict=True))}
+    """Read buckets by their Unix start time, oldest first; settled ones are remembered by this process."""
+    wanted = sorted(starts)
+    known = {start: _remembered[start] for start in wanted if start in _remembered}
+    missing = [start for start in wanted if start not in known]
+    fresh = dict(zip(missing, fetch(missing), strict=True))
+    settled_before = time.time() - SETTLED_S - BUCKET_S
+    _remember({start: sums for start, sums in fresh.items() if start < settled_before})
+    return {start: known[start] if start in known else fresh[start] for start in wanted}
+
+
+def fetch(starts: list[int]) -> list[dict[Key, Sum]]:
+    """Read buckets from Valkey in one round trip.
+
+    Raises:
+        redis.RedisError: Valkey does not answer.
+    """
+    pipe = access.valkey().pipeline(transaction=False)
+    for start in starts:
+        pipe.hgetall(bucket_key(start))
+    return [_parse(fields) for fields in pipe.execute()] if starts else []
 
 
 def starts_between(since: float, until: float) -> range:
@@ -69,16 +91,11 @@ def total(buckets: Iterable[dict[Key, Sum]], workspace_id: UUID, cache: str, sub
     return result
 
 
-@lru_cache(maxsize=1_000)
-def _settled(start: int) -> dict[Key, Sum]:
-    return _fetch([start])[0]
-
-
-def _fetch(starts: list[int]) -> list[dict[Key, Sum]]:
-    pipe = access.valkey().pipeline(transaction=False)
-    for start in starts:
-        pipe.hgetall(bucket_key(start))
-    return [_parse(fields) for fields in pipe.execute()] if starts else []
+def _remember(settled: dict[int, dict[Key, Sum]]) -> None:
+    _remembered.update(settled)
+    if len(_remembered) > REMEMBER:
+        for start in sorted(_remembered)[:-REMEMBER]:
+            _remembered.pop(start, None)
 
 
 def _parse(fields: dict[Any, Any]) -> dict[Key, Sum]:

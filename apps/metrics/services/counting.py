@@ -76,9 +76,14 @@ def count(workspace_id: UUID, cache: str, subject: str, name: str, number: int =
     _counts.add(f"{workspace_id}|{cache}|{subject}|{name}", number)
 
 
+def bin_of(milliseconds: float) -> int:
+    """Place a latency in the first bin whose upper edge it does not pass; the last bin has no edge."""
+    return bisect.bisect_left(EDGES_MS, milliseconds)
+
+
 def observe(workspace_id: UUID, cache: str, subject: str, milliseconds: float) -> None:
     """Put a latency into its bin."""
-    _counts.add(f"{workspace_id}|{cache}|{subject}|ms:{bisect.bisect_left(EDGES_MS, milliseconds)}", 1)
+    _counts.add(f"{workspace_id}|{cache}|{subject}|ms:{bin_of(milliseconds)}", 1)
 
 
 def flush() -> int:

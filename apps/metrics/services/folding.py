@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from django.db.models import Max
@@ -14,50 +15,60 @@ from apps.metrics.services import buckets
 from apps.metrics.services.buckets import Key, Sum
 from apps.metrics.services.counting import EDGES_MS, KEEP_S
 
-AGAIN_S = 180  # late counts of the last minutes are folded in as well
+AGAIN_S = 900  # a process that could not reach Valkey for this long still gets its counts into the rows
+SUBJECT = 120  # characters of a subject that a row keeps
+Minutes = dict[tuple[Key, datetime], Sum]
 
 
 def fold(now: float | None = None) -> int:
-    """Write the rows of every complete minute since the last fold; returns how many rows were written."""
+    """Write the rows of every complete minute since the last fold; returns how many rows were new or grew."""
     now = time.time() if now is None else now
     last = Tally.objects.aggregate(last=Max("minute"))["last"]
     since = max(now - KEEP_S, (last.timestamp() if last else 0) - AGAIN_S)
-    minutes: dict[int, dict[Key, Sum]] = defaultdict(dict)
-    until = int(now // 60) * 60
-    for start, sums in buckets.read(buckets.starts_between(since // 60 * 60, until - 1)).items():
-        for key, part in sums.items():
-            minutes[start // 60 * 60].setdefault(key, Sum()).add(part)
+    starts = buckets.starts_between(since // 60 * 60, now // 60 * 60 - 1)
+    return _write(_by_minute(zip(starts, buckets.fetch(list(starts)), strict=True)))
+
+
+def _by_minute(found: Iterable[tuple[int, dict[Key, Sum]]]) -> Minutes:
     known = {str(pk) for pk in Workspace.objects.values_list("pk", flat=True)}
-    rows = [
-        _row(minute, key, part) for minute, sums in minutes.items() for key, part in sums.items() if key[0] in known
-    ]
-    _write(rows)
-    return len(rows)
+    minutes: Minutes = defaultdict(Sum)
+    for start, sums in found:
+        minute = datetime.fromtimestamp(start // 60 * 60, UTC)
+        for (workspace, cache, subject), part in sums.items():
+            if workspace in known:
+                minutes[(workspace, cache, subject[:SUBJECT]), minute].add(part)
+    return minutes
 
 
-def _row(minute: int, key: Key, part: Sum) -> Tally:
-    workspace, cache, subject = key
-    latency = [part.latency.get(place, 0) for place in range(len(EDGES_MS) + 1)] if part.latency else []
-    at = datetime.fromtimestamp(minute, UTC)
-    return Tally(
-        workspace_id=workspace, cache=cache, subject=subject, minute=at, counts=dict(part.counts), latency=latency
-    )
+def _write(minutes: Minutes) -> int:
+    """Write the rows that are new or grew.
 
-
-def _write(rows: list[Tally]) -> None:
-    """Write rows whole; a row never shrinks, so that a Valkey that lost its counts takes nothing back."""
-    old = {
-        (str(row.workspace_id), row.cache, row.subject, row.minute): row
-        for row in Tally.objects.filter(minute__in={row.minute for row in rows})
+    A count never shrinks, so that a Valkey that was emptied takes nothing back: what is left is the larger of what a
+    row holds and what the buckets hold.
+    """
+    rows = {
+        ((str(row.workspace_id), row.cache, row.subject), row.minute): row
+        for row in Tally.objects.filter(minute__in={minute for _, minute in minutes})
     }
-    kept = []
-    for row in rows:
-        before = old.get((str(row.workspace_id), row.cache, row.subject, row.minute))
-        if before is None or sum(before.counts.values()) <= sum(row.counts.values()):
-            kept.append(row)
+    changed = [
+        row for place, part in minutes.items() if (row := _merged(place, part, rows.get(place))) is not rows.get(place)
+    ]
     Tally.objects.bulk_create(
-        kept,
+        changed,
         update_conflicts=True,
         unique_fields=["workspace", "cache", "subject", "minute"],
         update_fields=["counts", "latency"],
     )
+    return len(changed)
+
+
+def _merged(place: tuple[Key, datetime], part: Sum, before: Tally | None) -> Tally:
+    """Give the row that a minute should have: the very one before when it holds everything already."""
+    (workspace, cache, subject), minute = place
+    counts = dict(part.counts | Counter(before.counts if before else {}))  # the larger of each
+    old = before.latency if before else []
+    larger = part.latency | Counter(dict(enumerate(old)))
+    latency = [larger[one] for one in range(len(EDGES_MS) + 1)] if larger else []
+    if before and counts == before.counts and latency == old:
+        return before
+    return Tally(workspace_id=workspace, cache=cache, subject=subject, minute=minute, counts=counts, latency=latency)

@@ -13,6 +13,7 @@ from apps.access import services as access
 
 log = logging.getLogger(__name__)
 BEATS_S = 90
+WORKERS = ("clock", "judge")
 Check = Callable[[], str]
 _checks: dict[str, Check] = {}
 
@@ -39,8 +40,9 @@ def readiness() -> dict[str, str]:
 def _safely(check: Check) -> str:
     try:
         return check()
-    except Exception as problem:  # a broken part must not break the page that says so
-        return f"{type(problem).__name__}: {problem}"[:200]
+    except Exception as problem:  # a broken part must not break the page that says so, and the page is open to all
+        log.warning("a part is not ready", exc_info=problem)
+        return f"fails ({type(problem).__name__})"
 
 
 def _database() -> str:
@@ -48,16 +50,29 @@ def _database() -> str:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
     except DatabaseError as problem:
-        return f"does not answer: {problem}"[:200]
+        log.warning("the database does not answer: %s", problem)
+        return "does not answer"
     return ""
 
 
 def _valkey() -> str:
-    access.valkey().ping()
+    try:
+        access.valkey().ping()
+    except redis.RedisError as problem:
+        log.warning("Valkey does not answer: %s", problem)
+        return "does not answer"
     return ""
 
 
+def silent_workers() -> list[str]:
+    """Name the workers that have not been heard of lately; all of them when Valkey cannot say."""
+    try:
+        heard = access.valkey().mget([f"touchstone:beat:{name}" for name in WORKERS])
+    except redis.RedisError:
+        return list(WORKERS)
+    return [name for name, beat in zip(WORKERS, heard, strict=True) if beat is None]
+
+
 def _workers() -> str:
-    names = ("clock", "judge")
-    missing = [name for name in names if not access.valkey().exists(f"touchstone:beat:{name}")]
-    return f"no sign of life from {', '.join(missing)}" if missing else ""
+    silent = silent_workers()
+    return f"no sign of life from {', '.join(silent)}" if silent else ""

@@ -1,23 +1,22 @@
-"""Read what the caches did: series for plots, and the snapshot that browsers get every second."""
+"""Read what the caches did over time: a series of counts, shares and latencies for plots."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from apps.metrics.models import Tally
 from apps.metrics.services import buckets
-from apps.metrics.services.buckets import Key, Sum
-from apps.metrics.services.counting import BUCKET_S, KEEP_S
+from apps.metrics.services.buckets import Sum
+from apps.metrics.services.counting import KEEP_S
 
 CACHES = ("answers", "inference", "segments")
-LIVE_S = 300
 MOST_POINTS = 1_500
-MOST_SUBJECTS = 20
+FINE_S = 3_600  # windows up to an hour may have steps finer than a minute
 HITS = {
     "answers": ("static_hit", "dynamic_hit"),
     "inference": ("reused", "partial", "stored"),
@@ -28,17 +27,7 @@ OUTCOMES = {
     "inference": ("reused", "partial", "dense", "stored"),
     "segments": ("hit", "pinned_hit", "prewarm", "miss"),
 }
-Gauge = Callable[[UUID], dict[str, Any]]
-Alarms = Callable[[UUID], list[dict[str, Any]]]
-_gauges: dict[str, Gauge] = {}
-_alarms: list[Alarms] = []
-
-
-def register(cache: str, gauge: Gauge, alarms: Alarms) -> None:
-    """Let a cache add what only it can tell (the depth of its queue, say) and its alarms to every snapshot."""
-    _gauges[cache] = gauge
-    if alarms not in _alarms:
-        _alarms.append(alarms)
+Part = tuple[int, Sum]
 
 
 def series(workspace_id: UUID, cache: str, window_s: int, step_s: int, subject: str = "") -> list[dict[str, Any]]:
@@ -46,90 +35,69 @@ def series(workspace_id: UUID, cache: str, window_s: int, step_s: int, subject: 
     now = time.time()
     first = int((now - window_s) // step_s + 1) * step_s
     sums = {start: Sum() for start in range(first, int(now) + 1, step_s)}
-    parts = _rows(workspace_id, cache, first) if window_s > KEEP_S - 60 else _live(first, now)
-    for at, key, part in parts:
-        workspace, which, about = key
-        if workspace == str(workspace_id) and which == cache and (not subject or about == subject):
-            place = at // step_s * step_s
-            if place in sums:
-                sums[place].add(part)
+    rows = _rows(workspace_id, cache, subject, -(-first // 60) * 60)
+    newest_row = max((minute for minute, _ in rows), default=0)
+    live_since = first if step_s < 60 else max(first, newest_row, int(now - KEEP_S + 60))
+    for at, part in _whole(rows, _live(workspace_id, cache, subject, live_since, now)):
+        place = at // step_s * step_s
+        if place in sums:
+            sums[place].add(part)
     return [_point(start, cache, part) for start, part in sums.items()]
 
 
-def snapshot(workspace_id: UUID) -> dict[str, Any]:
-    """Give the state of the three caches over the last five minutes, and the alarms."""
-    now = time.time()
-    recent = list(buckets.read(buckets.starts_between(now - LIVE_S, now)).values())
-    return {
-        "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        **{cache: _cache(recent, workspace_id, cache) for cache in CACHES},
-        "alarms": [alarm for alarms in _alarms for alarm in alarms(workspace_id)],
-    }
-
-
-def _cache(recent: list[dict[Key, Sum]], workspace_id: UUID, cache: str) -> dict[str, Any]:
-    whole = buckets.total(recent, workspace_id, cache)
-    last = buckets.total(recent[-2:], workspace_id, cache)
-    gauge = _gauges.get(cache)
-    subjects = sorted({key[2] for bucket in recent for key in bucket if key[:2] == (str(workspace_id), cache)})
-    return {
-        "window_s": LIVE_S,
-        **_summary(cache, whole),
-        "per_s": round(_requests(cache, last.counts) / (BUCKET_S + time.time() % BUCKET_S), 2),
-        "subjects": {
-            name: _summary(cache, buckets.total(recent, workspace_id, cache, name), brief=True)
-            for name in subjects[:MOST_SUBJECTS]
-        },
-        **(gauge(workspace_id) if gauge else {}),
-    }
-
-
-def _summary(cache: str, part: Sum, *, brief: bool = False) -> dict[str, Any]:
-    requests = _requests(cache, part.counts)
-    hits = sum(part.counts[name] for name in HITS[cache])
-    outcomes = {name: part.counts[name] for name in OUTCOMES[cache]}
-    summary = {
-        "requests": requests,
-        "outcomes": outcomes,
-        "hit_share": round(hits / requests, 4) if requests else None,
-        "golden_share": round(part.counts["origin:golden"] / requests, 4) if requests else None,
-        "latency_ms": part.quantiles(),
-    }
-    if not brief:
-        summary["counts"] = {name: n for name, n in sorted(part.counts.items()) if name not in outcomes}
-    return summary
-
-
-def _requests(cache: str, counts: Counter[str]) -> int:
+def requests(cache: str, counts: Counter[str]) -> int:
+    """Count the requests among everything counted."""
     return sum(counts[name] for name in OUTCOMES[cache])
 
 
+def shares(cache: str, counts: Counter[str]) -> dict[str, float | None]:
+    """Give the share of requests that hit, and of those served a golden answer; None without requests."""
+    whole = requests(cache, counts)
+    hits = sum(counts[name] for name in HITS[cache])
+    return {
+        "hit_share": round(hits / whole, 4) if whole else None,
+        "golden_share": round(counts["origin:golden"] / whole, 4) if whole else None,
+    }
+
+
 def _point(start: int, cache: str, part: Sum) -> dict[str, Any]:
-    requests = _requests(cache, part.counts)
     return {
         "at": datetime.fromtimestamp(start, UTC).isoformat(),
-        "requests": requests,
+        "requests": requests(cache, part.counts),
         "counts": dict(sorted(part.counts.items())),
-        "hit_share": round(sum(part.counts[name] for name in HITS[cache]) / requests, 4) if requests else None,
-        "golden_share": round(part.counts["origin:golden"] / requests, 4) if requests else None,
+        **shares(cache, part.counts),
         **part.quantiles(),
     }
 
 
-def _live(first: int, now: float) -> list[tuple[int, Key, Sum]]:
-    found = buckets.read(buckets.starts_between(first, now))
-    return [(start, key, part) for start, sums in found.items() for key, part in sums.items()]
+def _whole(rows: list[Part], live: list[Part]) -> Iterable[Part]:
+    """Take each minute once: from its buckets, or from its row when that knows more (Valkey was emptied)."""
+    in_rows, in_buckets = _per_minute(rows), _per_minute(live)
+    from_rows = {minute for minute, number in in_rows.items() if number > in_buckets[minute]}
+    yield from (part for part in rows if part[0] in from_rows)
+    yield from (part for part in live if part[0] // 60 * 60 not in from_rows)
 
 
-def _rows(workspace_id: UUID, cache: str, first: int) -> list[tuple[int, Key, Sum]]:
-    """Read minute rows, and the minutes not folded yet from Valkey."""
-    since = datetime.fromtimestamp(first, UTC)
-    rows = list(Tally.objects.filter(workspace_id=workspace_id, cache=cache, minute__gte=since))
-    parts = [(int(row.minute.timestamp()), (str(workspace_id), cache, row.subject), _sum(row)) for row in rows]
-    last = max((row.minute for row in rows), default=datetime.now(UTC) - timedelta(seconds=KEEP_S))
-    return parts + _live(int(last.timestamp()) + 60, time.time())
+def _per_minute(parts: list[Part]) -> Counter[int]:
+    found: Counter[int] = Counter()
+    for at, part in parts:
+        found[at // 60 * 60] += part.counts.total()
+    return found
 
 
-def _sum(row: Tally) -> Sum:
-    latency = Counter({place: number for place, number in enumerate(row.latency) if number})
-    return Sum(Counter(row.counts), latency)
+def _live(workspace_id: UUID, cache: str, subject: str, since: int, now: float) -> list[Part]:
+    found = buckets.read(buckets.starts_between(since, now))
+    return [(start, buckets.total([sums], workspace_id, cache, subject)) for start, sums in found.items()]
+
+
+def _rows(workspace_id: UUID, cache: str, subject: str, since: int) -> list[Part]:
+    """Read minute rows from a whole minute on, summed over subjects."""
+    rows = Tally.objects.filter(workspace_id=workspace_id, cache=cache, minute__gte=datetime.fromtimestamp(since, UTC))
+    if subject:
+        rows = rows.filter(subject=subject)
+    sums: dict[int, Sum] = defaultdict(Sum)
+    for minute, counts, latency in rows.values_list("minute", "counts", "latency").iterator(2_000):
+        part = sums[int(minute.timestamp())]
+        part.counts.update(counts)
+        part.latency.update({place: number for place, number in enumerate(latency) if number})
+    return list(sums.items())
