@@ -172,6 +172,8 @@ SPECTACULAR_SETTINGS = {
     "SECURITY": [{"key": []}],
 }
 
+METRICS_TOKEN = environment.text("METRICS_TOKEN", "")  # without one only this machine may scrape /metrics
+
 # Answers: outside powers, all off or local on a fresh machine.
 ANSWERS: dict[str, Any] = {
     "EMBEDDER": environment.text("ANSWERS_EMBEDDER", "minilm"),
