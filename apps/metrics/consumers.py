@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
+import uuid
 from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
@@ -21,6 +23,7 @@ from apps.metrics import services
 
 log = logging.getLogger(__name__)
 EVERY_S = 1.0
+ASK_AGAIN_S = 30.0  # how long a revoked key or a lost membership may still watch
 NOT_ALLOWED = 4401
 
 
@@ -28,8 +31,13 @@ class Publisher:
     """Computes a workspace's snapshot once a second while anybody in this process watches it."""
 
     def __init__(self) -> None:
+        self.name = uuid.uuid4().hex  # groups are this process's own: another one's publisher must not reach them
         self.watchers: dict[UUID, int] = {}
         self.tasks: dict[UUID, asyncio.Task[None]] = {}
+
+    def group(self, workspace_id: UUID) -> str:
+        """Name the group of a workspace's watchers in this process."""
+        return f"metrics.{self.name}.{workspace_id.hex}"
 
     def join(self, workspace_id: UUID) -> None:
         """Count a watcher; the first one starts the publishing."""
@@ -48,20 +56,16 @@ class Publisher:
     async def _publish(self, workspace_id: UUID) -> None:
         layer = get_channel_layer()
         while True:
+            began = time.monotonic()
             try:
                 text = await sync_to_async(written, thread_sensitive=False)(workspace_id)
-                await layer.group_send(group(workspace_id), {"type": "metrics.snapshot", "text": text})
+                await layer.group_send(self.group(workspace_id), {"type": "metrics.snapshot", "text": text})
             except Exception:  # the next second tries again; browsers see that they are stale
                 log.exception("a snapshot could not be published")
-            await asyncio.sleep(EVERY_S)
+            await asyncio.sleep(max(0.1, EVERY_S - (time.monotonic() - began)))
 
 
 publisher = Publisher()
-
-
-def group(workspace_id: UUID) -> str:
-    """Name the group of a workspace's watchers."""
-    return f"metrics.{workspace_id}"
 
 
 def written(workspace_id: UUID) -> str:
@@ -74,40 +78,64 @@ def written(workspace_id: UUID) -> str:
 
 def watcher(scope: dict[str, Any]) -> Caller | None:
     """Find who watches: `?key=`, else the session's user in the chosen workspace."""
-    query = parse_qs(scope["query_string"].decode())
+    query = parse_qs(scope["query_string"].decode("latin-1"))
     if "key" in query:
         return access.recognise(query["key"][0])
-    user = scope.get("user")
-    if not isinstance(user, User) or not user.is_active:
+    user, session = scope.get("user"), scope.get("session")
+    if not isinstance(user, User) or not session or not session.exists(session.session_key):
         return None
-    open_to_user = access.workspaces_of(user)
-    wanted = (query.get("workspace") or [scope["session"].get("workspace")])[0]
-    workspace = next((row for row in open_to_user if row.slug == wanted), open_to_user[0] if open_to_user else None)
-    return access.caller_for_user(user, workspace) if workspace else None
+    person = User.objects.filter(pk=user.pk, is_active=True).first()
+    slug = (query.get("workspace") or [""])[0]
+    return _in_workspace(person, slug, session.get("workspace")) if person else None
+
+
+def _in_workspace(person: User, slug: str, chosen: str | None) -> Caller | None:
+    """Give the person's caller in the workspace asked for; unasked, in the one chosen before or the first."""
+    mine = {row.slug: row for row in access.workspaces_of(person)}
+    workspace = mine.get(slug) if slug else mine.get(chosen or "", next(iter(mine.values()), None))
+    return access.caller_for_user(person, workspace) if workspace else None
 
 
 class LiveMetrics(AsyncWebsocketConsumer):
     """Forwards snapshots of one workspace."""
 
     workspace_id: UUID | None = None
+    asked_at = 0.0
 
     async def connect(self) -> None:
         """Admit members and keys of a workspace, and nobody else."""
-        caller = await sync_to_async(watcher)(self.scope)
+        caller = await self._caller()
+        await self.accept()  # a refusal before this reaches browsers as a failure without a reason
         if caller is None:
             await self.close(NOT_ALLOWED)
             return
         self.workspace_id = caller.workspace_id
-        await self.channel_layer.group_add(group(caller.workspace_id), self.channel_name)
-        await self.accept()
+        await self.channel_layer.group_add(publisher.group(caller.workspace_id), self.channel_name)
         publisher.join(caller.workspace_id)
 
     async def disconnect(self, code: int) -> None:
         """Leave the group."""
         if self.workspace_id is not None:
-            publisher.leave(self.workspace_id)
-            await self.channel_layer.group_discard(group(self.workspace_id), self.channel_name)
+            workspace_id, self.workspace_id = self.workspace_id, None
+            publisher.leave(workspace_id)
+            await self.channel_layer.group_discard(publisher.group(workspace_id), self.channel_name)
 
     async def metrics_snapshot(self, event: dict[str, Any]) -> None:
-        """Forward a snapshot as it is."""
+        """Forward a snapshot as it is, to those who may still see it."""
+        if time.monotonic() - self.asked_at > ASK_AGAIN_S:
+            caller = await self._caller()
+            if caller is None or caller.workspace_id != self.workspace_id:
+                await self.close(NOT_ALLOWED)
+                return
         await self.send(text_data=event["text"])
+
+    async def _caller(self) -> Caller | None:
+        self.asked_at = time.monotonic()
+        return await sync_to_async(_asked, thread_sensitive=False)(self.scope)
+
+
+def _asked(scope: dict[str, Any]) -> Caller | None:
+    try:
+        return watcher(scope)
+    finally:
+        close_old_connections()

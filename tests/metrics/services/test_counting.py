@@ -16,7 +16,7 @@ from apps.metrics.services.buckets import Sum
 
 
 def total(workspace: Any) -> Sum:
-    starts = [int(key.rpartition(b":")[2]) for key in access.valkey().keys("touchstone:tally:*")]
+    starts = [int(key.decode().rpartition(":")[2]) for key in access.valkey().keys("touchstone:tally:*")]
     return buckets.total(buckets.fetch(starts), workspace, "answers")
 
 

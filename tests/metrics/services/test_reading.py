@@ -138,6 +138,11 @@ def test_an_old_quiet_workspace_costs_no_walk_through_days_of_buckets(monkeypatc
     )
     asked: list[int] = []
     real = buckets.fetch
-    monkeypatch.setattr(buckets, "fetch", lambda starts: asked.extend(starts) or real(starts))
+
+    def fetch(starts: list[int]) -> list[dict[buckets.Key, buckets.Sum]]:
+        asked.extend(starts)
+        return real(starts)
+
+    monkeypatch.setattr(buckets, "fetch", fetch)
     services.series(acme, "answers", 7 * 86_400, 7_200)
     assert len(asked) <= 721
