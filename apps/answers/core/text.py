@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 LONGEST_QUESTION = 16 * 1024
+SURROGATE = re.compile("[\ud800-\udfff]")
 INVISIBLE = re.compile(r"[\u0000-\u0008\u000e-\u001f\u007f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 
 
@@ -30,7 +31,7 @@ def check_question(question: str) -> str:
         raise ValueError(f"A question has at most {LONGEST_QUESTION} characters.")
     if "\0" in question:
         raise ValueError("The question holds a NUL character.")
-    if any("\ud800" <= letter <= "\udfff" for letter in question):
+    if SURROGATE.search(question):
         raise ValueError("The question holds half of a surrogate pair, which is not text.")
     if not normalise(question):
         raise ValueError("The question is empty.")

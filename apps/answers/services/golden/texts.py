@@ -80,4 +80,4 @@ def _wrong_window(valid_from: datetime | None, valid_until: datetime | None) -> 
 
 
 def _is_text(value: str) -> bool:
-    return "\0" not in value and not any("\ud800" <= letter <= "\udfff" for letter in value)
+    return "\0" not in value and not texts.SURROGATE.search(value)

@@ -170,7 +170,7 @@ class _Import:
 
     def _space(self, name: str) -> Namespace | None:
         if name not in self.spaces:
-            readable = "\0" not in name and not any("\ud800" <= letter <= "\udfff" for letter in name)
+            readable = "\0" not in name and not text.SURROGATE.search(name)
             rows = Namespace.objects.filter(workspace_id=self.caller.workspace_id, name=name)
             found = self.spaces[name] = rows.first() if readable else None
             if found and not self.dry_run:
