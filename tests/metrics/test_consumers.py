@@ -26,7 +26,8 @@ class Watching:
     def __init__(self, query: str = "", cookie: str = "", origin: str = "http://testserver") -> None:
         headers = [(b"origin", origin.encode()), (b"host", b"testserver"), (b"cookie", cookie.encode())]
         scope = {"type": "websocket", "path": "/ws/metrics/", "query_string": query.lstrip("?").encode()}
-        self.socket = ApplicationCommunicator(application, {**scope, "headers": headers, "subprotocols": []})
+        connect: Any = ApplicationCommunicator
+        self.socket = connect(application, {**scope, "headers": headers, "subprotocols": []})
         self.accepted = False
 
     async def __aenter__(self) -> Watching:

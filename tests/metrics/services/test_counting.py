@@ -16,7 +16,8 @@ from apps.metrics.services.buckets import Sum
 
 
 def total(workspace: Any) -> Sum:
-    starts = [int(key.decode().rpartition(":")[2]) for key in access.valkey().keys("touchstone:tally:*")]
+    keys: list[Any] = list(access.valkey().scan_iter("touchstone:tally:*"))
+    starts = [int(key.decode().rpartition(":")[2]) for key in keys]
     return buckets.total(buckets.fetch(starts), workspace, "answers")
 
 
