@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -110,13 +111,15 @@ class Site:
         return (self.folder / f"{name}.log").read_text()
 
     def _answers(self) -> bool:
+        """Say whether the web process serves and has its embedder; the workers may still be missing."""
         try:
-            with urllib.request.urlopen(f"{self.url}/api/v1/docs/", timeout=5):
-                return True
-        except urllib.error.HTTPError:
-            return True
+            with urllib.request.urlopen(f"{self.url}/readyz", timeout=60) as reply:
+                parts = json.load(reply)["parts"]
+        except urllib.error.HTTPError as reply:
+            parts = json.load(reply)["parts"]
         except OSError:
             return False
+        return parts["embedder"] == "ok"
 
 
 def wait_for(condition: Callable[[], Any], seconds: float = 20, why: Callable[[], str] = lambda: "") -> Any:

@@ -1,6 +1,7 @@
 """HTTP and WebSocket, one application."""
 
 import os
+import threading
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -12,12 +13,16 @@ from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
 
+from apps.answers.services import powers
 from config import slim
 from config.urls import websocket_urlpatterns
 
 routes = ProtocolTypeRouter(
     {"http": http, "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))}
 )
+
+
+threading.Thread(target=powers.warm_up, name="warm-up", daemon=True).start()
 
 
 async def application(scope: slim.Message, receive: slim.Receive, send: slim.Send) -> None:

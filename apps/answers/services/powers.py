@@ -1,6 +1,8 @@
 """The outside powers of this process: one embedder, one backend, and the judge of each namespace."""
 
+import logging
 from functools import lru_cache
+from threading import Lock
 
 from django.conf import settings
 
@@ -9,17 +11,34 @@ from apps.answers.core.embedding import Embedder, MiniLM, OpenAIEmbedder, Rememb
 from apps.answers.core.judge import ChatJudge, HumanJudge, Judge, OfflineJudge
 from apps.answers.models import Namespace
 
+log = logging.getLogger(__name__)
 REMEMBERED_VECTORS = 20_000
 
 
-@lru_cache(maxsize=1)
+_loading = Lock()
+
+
 def embedder() -> Embedder:
     """Give the configured embedder, loaded once per process."""
+    with _loading:
+        return _load()
+
+
+@lru_cache(maxsize=1)
+def _load() -> Embedder:
     options = settings.ANSWERS
     if options["EMBEDDER"] == "openai":
         remote = OpenAIEmbedder(options["EMBEDDER_URL"], options["EMBEDDER_MODEL"], options["EMBEDDER_KEY"])
         return RememberingEmbedder(remote, REMEMBERED_VECTORS)
     return RememberingEmbedder(MiniLM(), REMEMBERED_VECTORS)
+
+
+def warm_up() -> None:
+    """Load the embedder before the first question needs it; when that fails, serving falls open and says so."""
+    try:
+        embedder().embed(["Is everything ready?"])
+    except Exception:
+        log.exception("the embedder could not be loaded")
 
 
 def judge_of(namespace: Namespace) -> Judge:
