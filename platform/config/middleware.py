@@ -50,10 +50,10 @@ def _around(inner: Handler, name: str) -> Handler:
 def _make_asynchronous(response: HttpResponseBase) -> None:
     """Let a file or an export be sent part by part without its iterator blocking the event loop."""
     if isinstance(response, StreamingHttpResponse) and not response.is_async:
-        response.streaming_content = _parts(iter(response.streaming_content))
+        response.streaming_content = _parts(iter(cast(Iterator[bytes], response.streaming_content)))
 
 
 async def _parts(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
-    read = sync_to_async(next, thread_sensitive=True)
-    while (part := await read(parts, None)) is not None:
+    read = sync_to_async(lambda: next(parts, None), thread_sensitive=True)
+    while (part := await read()) is not None:
         yield part

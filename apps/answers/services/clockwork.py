@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from apps.answers.core.policy import Policy
 from apps.answers.models import Namespace, Query, Replay, Verification
-from apps.answers.services import judging, upkeep
+from apps.answers.services import judging, upkeep, verifying
 
 
 def tick() -> None:
@@ -22,6 +22,7 @@ def minute() -> None:
     """Do what must happen every minute."""
     upkeep.sweep()
     judging.learn_if_taught()
+    verifying.retry_broken()
     judging.watch()
 
 

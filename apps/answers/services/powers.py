@@ -6,7 +6,6 @@ from threading import Lock
 
 from django.conf import settings
 
-from apps.access import services as access
 from apps.answers.core.embedding import Embedder, MiniLM, OpenAIEmbedder, RememberingEmbedder
 from apps.answers.core.judge import ChatJudge, HumanJudge, Judge, OfflineJudge
 from apps.answers.models import Namespace
@@ -42,12 +41,9 @@ def warm_up() -> None:
 
 
 def judge_of(namespace: Namespace) -> Judge:
-    """Build the judge a namespace has chosen.
-
-    Raises:
-        Invalid: a chat judge was chosen but no endpoint is configured.
-    """
-    if namespace.judge == Namespace.Judge.HUMAN:
+    """Build the judge a namespace has chosen; a chat judge without an endpoint leaves everything to people."""
+    unset = namespace.judge == Namespace.Judge.CHAT and not settings.ANSWERS["JUDGE_URL"]
+    if unset or namespace.judge == Namespace.Judge.HUMAN:
         return HumanJudge()
     if namespace.judge == Namespace.Judge.OFFLINE:
         return OfflineJudge.from_dict(namespace.judge_state)
@@ -58,8 +54,6 @@ def judge_of(namespace: Namespace) -> Judge:
 def chat_judge() -> ChatJudge:
     """Give this process's chat judge; its circuit breaker remembers across questions."""
     options = settings.ANSWERS
-    if not options["JUDGE_URL"]:
-        raise access.Invalid("Set ANSWERS_JUDGE_URL and ANSWERS_JUDGE_MODEL to use a language model as judge.")
     return ChatJudge(
         options["JUDGE_URL"], options["JUDGE_MODEL"], options["JUDGE_KEY"], timeout_s=options["JUDGE_TIMEOUT_S"]
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 
 from django.db.models.functions import Now
 
@@ -13,6 +14,9 @@ from apps.answers.core.policy import Policy
 from apps.answers.models import GoldenAnswer, Label, Query, Verification
 from apps.answers.services import noting, powers, promoting
 from apps.metrics import services as metrics
+
+BROKEN = "not judged: the judge failed"
+RETRY_AFTER = timedelta(minutes=1)
 
 
 def verify(row: Verification) -> None:
@@ -31,6 +35,17 @@ def verify(row: Verification) -> None:
     remember(row, judgement, row.judge)
     if judgement.verdict is Verdict.APPROVE:
         promoting.promote(row)
+    elif judgement.broken:
+        Verification.objects.filter(pk=row.pk).update(promotion=BROKEN)
+
+
+def retry_broken(limit: int = 200) -> int:
+    """Queue again, a few at a time, what a failing judge could not decide a minute ago."""
+    late = Verification.objects.filter(promotion=BROKEN, judged_at__lt=Now() - RETRY_AFTER)
+    keys = list(late.order_by("-judged_at").values_list("pk", flat=True)[:limit])
+    return Verification.objects.filter(pk__in=keys, promotion=BROKEN).update(
+        status=Verification.Status.QUEUED, promotion="", attempts=0, sent_at=Now() - 2 * Verification.patience
+    )
 
 
 def remember(row: Verification, judgement: Judgement, by: str) -> None:
