@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Any, cast
 
 from asgiref.sync import async_to_sync
+from django.db import connection
 from django.test import AsyncClient
+
+from apps.access.api import pool
 
 
 class Reply:
@@ -67,3 +71,17 @@ class Http:
         if not response.streaming:
             return Reply(response, response.content)
         return Reply(response, b"".join([part async for part in cast(Any, response)]))
+
+
+def hang_up() -> None:
+    """Close the connections that the request path's threads keep, so that the test database can be dropped."""
+    threads = len(pool.executor()._threads)
+    barrier = threading.Barrier(threads) if threads else None
+
+    def close() -> None:
+        if barrier is not None:
+            barrier.wait(10)
+        connection.close()
+
+    for done in [pool.executor().submit(close) for _ in range(threads)]:
+        done.result(10)

@@ -8,7 +8,7 @@ import pytest
 
 from apps.answers.models import Feedback
 from tests import factories
-from tests.clients import Http
+from tests.clients import Http, hang_up
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,6 +23,7 @@ def served() -> Iterator[tuple[Http, str]]:
         caller, entry.question, "dynamic_hit", origin="golden", golden_id=answer.pk, golden_version=1, entry_id=entry.pk
     )
     yield Http(factories.key(scopes=("client",))[1]), f"/api/v1/answers/query/{asked.pk}/feedback/"
+    hang_up()
 
 
 def test_a_bad_word_is_kept_and_suspends_the_promotion(served: tuple[Http, str]) -> None:
