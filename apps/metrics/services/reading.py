@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from apps.metrics.models import Tally
 from apps.metrics.services import buckets
 from apps.metrics.services.buckets import Sum
-from apps.metrics.services.counting import KEEP_S
+from apps.metrics.services.counting import BUCKET_S, KEEP_S
 
 CACHES = ("answers", "inference", "segments")
 MOST_POINTS = 1_500
@@ -35,10 +37,10 @@ def series(workspace_id: UUID, cache: str, window_s: int, step_s: int, subject: 
     now = time.time()
     first = int((now - window_s) // step_s + 1) * step_s
     sums = {start: Sum() for start in range(first, int(now) + 1, step_s)}
-    rows = _rows(workspace_id, cache, subject, -(-first // 60) * 60)
-    newest_row = max((minute for minute, _ in rows), default=0)
-    live_since = first if step_s < 60 else max(first, newest_row, int(now - KEEP_S + 60))
-    for at, part in _whole(rows, _live(workspace_id, cache, subject, live_since, now)):
+    about = {"workspace_id": workspace_id, "cache": cache, **({"subject": subject} if subject else {})}
+    rows, until = _rows(about, -(-first // 60) * 60, step_s)
+    live_since = first if step_s < 60 else max(first, until, int(now - KEEP_S + 60))
+    for at, part in _whole(rows, _live(workspace_id, cache, subject, live_since, now), step_s):
         place = at // step_s * step_s
         if place in sums:
             sums[place].add(part)
@@ -70,12 +72,25 @@ def _point(start: int, cache: str, part: Sum) -> dict[str, Any]:
     }
 
 
-def _whole(rows: list[Part], live: list[Part]) -> Iterable[Part]:
+def _whole(rows: list[Part], live: list[Part], step_s: int) -> Iterable[Part]:
     """Take each minute once: from its buckets, or from its row when that knows more (Valkey was emptied)."""
     in_rows, in_buckets = _per_minute(rows), _per_minute(live)
     from_rows = {minute for minute, number in in_rows.items() if number > in_buckets[minute]}
-    yield from (part for part in rows if part[0] in from_rows)
+    for at, part in rows:
+        if at in from_rows:
+            yield from _spread(at, part) if step_s < 60 else [(at, part)]
     yield from (part for part in live if part[0] // 60 * 60 not in from_rows)
+
+
+def _spread(minute: int, whole: Sum) -> Iterable[Part]:
+    """Spread a minute evenly over its buckets, so that fine steps show no peak that never was."""
+    pieces = 60 // BUCKET_S
+
+    def piece(counter: Counter[Any], number: int) -> Counter[Any]:
+        return Counter({name: n * (number + 1) // pieces - n * number // pieces for name, n in counter.items()})
+
+    for number in range(pieces):
+        yield minute + number * BUCKET_S, Sum(piece(whole.counts, number), piece(whole.latency, number))
 
 
 def _per_minute(parts: list[Part]) -> Counter[int]:
@@ -90,14 +105,21 @@ def _live(workspace_id: UUID, cache: str, subject: str, since: int, now: float) 
     return [(start, buckets.total([sums], workspace_id, cache, subject)) for start, sums in found.items()]
 
 
-def _rows(workspace_id: UUID, cache: str, subject: str, since: int) -> list[Part]:
-    """Read minute rows from a whole minute on, summed over subjects."""
-    rows = Tally.objects.filter(workspace_id=workspace_id, cache=cache, minute__gte=datetime.fromtimestamp(since, UTC))
-    if subject:
-        rows = rows.filter(subject=subject)
+def _rows(about: dict[str, Any], since: int, step_s: int) -> tuple[list[Part], int]:
+    """Read rows from a whole minute on, hours where the steps allow; also says from when on buckets may know more."""
+    rows = Tally.objects.filter(**about)
+    hours = _read(rows.filter(span_s=Tally.HOUR), since) if step_s % Tally.HOUR == 0 else {}
+    after = max(hours) + Tally.HOUR if hours else since
+    minutes = _read(rows.filter(span_s=Tally.MINUTE), after)
+    return [*hours.items(), *minutes.items()], max(minutes, default=after)
+
+
+def _read(rows: QuerySet[Tally], since: int) -> dict[int, Sum]:
+    """Sum rows over subjects: start (Unix time) -> what was done."""
     sums: dict[int, Sum] = defaultdict(Sum)
+    rows = rows.filter(minute__gte=datetime.fromtimestamp(since, UTC))
     for minute, counts, latency in rows.values_list("minute", "counts", "latency").iterator(2_000):
         part = sums[int(minute.timestamp())]
         part.counts.update(counts)
         part.latency.update({place: number for place, number in enumerate(latency) if number})
-    return list(sums.items())
+    return sums

@@ -146,3 +146,27 @@ def test_an_old_quiet_workspace_costs_no_walk_through_days_of_buckets(monkeypatc
     monkeypatch.setattr(buckets, "fetch", fetch)
     services.series(acme, "answers", 7 * 86_400, 7_200)
     assert len(asked) <= 721
+
+
+def test_days_are_read_from_hours_and_the_minutes_after_them() -> None:
+    acme = workspace()
+    hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+    rows = {"workspace_id": acme, "cache": "answers", "subject": "default"}
+    for ago, number in ((30, 100), (3, 20)):
+        at = hour - timedelta(hours=ago)
+        Tally.objects.create(**rows, minute=at, span_s=3_600, counts={"miss": number})
+        Tally.objects.create(**rows, minute=at + timedelta(minutes=7), counts={"miss": number})
+    Tally.objects.create(**rows, minute=hour - timedelta(minutes=90), counts={"miss": 3})
+    serve(acme, miss=1)
+    assert summed(services.series(acme, "answers", 7 * 86_400, 7_200), "miss") == 124
+    assert summed(services.series(acme, "answers", 86_400, 900), "miss") == 24
+
+
+def test_a_minute_known_only_as_a_row_is_spread_over_its_steps() -> None:
+    acme = workspace()
+    minute = datetime.now(UTC).replace(second=0, microsecond=0) - timedelta(minutes=5)
+    Tally.objects.create(
+        workspace_id=acme, cache="answers", subject="default", minute=minute, counts={"miss": 13}, latency=[0, 7]
+    )
+    found = [point["counts"]["miss"] for point in services.series(acme, "answers", 900, 10) if point["requests"]]
+    assert (sum(found), max(found), len(found)) == (13, 3, 6)
