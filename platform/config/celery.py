@@ -25,7 +25,6 @@ app.conf.update(
         "visibility_timeout": 3600,
         "socket_timeout": 5,
         "socket_connect_timeout": 2,
-        "global_keyprefix": "celery:",
     },
     beat_schedule_filename=environment.text("CELERY_BEAT_SCHEDULE", "var/celerybeat-schedule"),
     beat_schedule={

@@ -28,7 +28,7 @@ ON CONFLICT (namespace_id, digest, golden_id, golden_version, judge) DO UPDATE
     SET status = excluded.status, attempts = 0, verdict = '', scores = '{}', reason = '', sent_at = now(),
         judged_at = NULL, judged_by = '', promotion = '', created_at = now()
     WHERE v.status IN ('done', 'failed') AND v.finished_at < now() - %(ttl)s::interval
-        AND v.judged_by NOT LIKE 'user:%%'
+        AND v.judged_by = v.judge
 RETURNING id
 """
 

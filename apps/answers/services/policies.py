@@ -74,17 +74,22 @@ def change(caller: Caller, name: str, patch: Mapping[str, Any], reason: str = ""
         Invalid: the name or a value is not valid; nothing is changed.
     """
     row, created = _locked_or_new(caller, name)
+    return _put(caller, row, {**row.policy, **patch}, reason, created), created
+
+
+def _put(caller: Caller, row: Namespace, values: Mapping[str, Any], reason: str, created: bool = False) -> Namespace:
+    """Put a whole policy in force, with its trace."""
     try:
-        policy = Policy.from_mapping({**row.policy, **patch})
+        policy = Policy.from_mapping(values)
     except PolicyError as problem:
         raise access.Invalid("The policy is not valid.", errors=problem.errors) from problem
     before, row.policy = row.policy, policy.to_mapping()
     row.save()
     if before != row.policy:
         PolicyChange.objects.create(namespace=row, before=before, after=row.policy, by=caller.name, reason=reason)
-    access.record(caller, "created" if created else "changed the policy of", row, patch=dict(patch))
+    access.record(caller, "created" if created else "changed the policy of", row, policy=row.policy)
     access.forget_on_commit()
-    return row, created
+    return row
 
 
 def _locked_or_new(caller: Caller, name: str) -> tuple[Namespace, bool]:
@@ -98,5 +103,5 @@ def _locked_or_new(caller: Caller, name: str) -> tuple[Namespace, bool]:
 @transaction.atomic
 def undo(caller: Caller, last: PolicyChange) -> Namespace:
     """Put back the policy from before a change."""
-    row, _ = change(caller, last.namespace.name, last.before, reason=f"undo of {last.id}")
-    return row
+    row, _ = _locked_or_new(caller, last.namespace.name)
+    return _put(caller, row, last.before, f"undo of {last.id}")

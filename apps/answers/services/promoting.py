@@ -80,6 +80,7 @@ def _refusal(verification: Verification, golden: GoldenAnswer) -> str:
         return "refused: this golden version is no longer in force"
     if _policy(verification).paused:
         return "refused: the namespace is paused"
-    if verification.namespace.promotion_paused and not verification.judged_by.startswith("user:"):
+    by_judge = verification.judged_by in {"", verification.judge}
+    if verification.namespace.promotion_paused and by_judge:
         return "refused: promotion is paused"
     return ""
