@@ -13,7 +13,8 @@ def _kernel_cache() -> Path:
     here = Path(__file__).resolve().parent
     data = Path(os.environ.get("TOUCHSTONE_VAR") or here.parents[2] / "var")
     digest = hashlib.sha256()
-    for path in sorted([*here.glob("*.py"), *here.glob("kernels/*.py")]):
+    compiled = [here / f"{name}.py" for name in ("blocks", "motion", "native", "plain", "program", "regions")]
+    for path in sorted([*compiled, here / "network" / "layers.py", *here.glob("kernels/*.py")]):
         digest.update(path.read_bytes())
     return data.absolute() / "numba" / digest.hexdigest()[:16]
 

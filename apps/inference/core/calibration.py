@@ -1,6 +1,6 @@
 """Agreement between a cached run and the plain one, and the settings that keep it at a target."""
 
-from collections import deque
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,9 +11,10 @@ from apps.inference.core.engine import Engine, FrameResult, Outputs, Settings
 
 Floats = npt.NDArray[np.float32]
 
-# From loose to tight; eps in deviations of a layer, psnr in dB.
+# From loose to tight; eps in deviations of a layer, psnr in dB. The last one reuses equal blocks only.
 LADDER: tuple[tuple[float, float], ...] = (
-    (32.0, 0.2), (34.0, 0.15), (36.0, 0.1), (38.0, 0.07), (40.0, 0.05), (43.0, 0.03), (46.0, 0.02), (50.0, 0.01),
+    (36.0, 0.3), (36.0, 0.15), (38.0, 0.1), (40.0, 0.1), (42.0, 0.1), (44.0, 0.1), (46.0, 0.07), (48.0, 0.05),
+    (51.0, 0.03), (math.inf, 0.02), (math.inf, 0.0),
 )  # fmt: skip
 
 
@@ -63,21 +64,26 @@ def agreement(task: str, ours: Outputs, plain: Outputs) -> float:
 
 @dataclass
 class Guard:
-    """Keeps a running stream at its agreement target from shadow runs: tightens at once, loosens slowly."""
+    """Keeps a running stream at its agreement target from shadow runs: tightens at once, loosens slowly.
+
+    Shadow runs start with every frame, and grow rarer (up to one in `every`) while they agree; after a disagreement
+    they are frequent again.
+    """
 
     target: float = 0.98
-    every: int = 30
+    every: int = 60
     window: int = 20
     rung: int = 4
-    patience: int = 60
-    measured: deque[float] = field(default_factory=lambda: deque(maxlen=1000))
+    patience: int = 40
+    measured: list[float] = field(default_factory=list)
     _good: int = 0
-    _frames: int = 0
+    _gap: float = 1.0
+    _wait: float = 0.0
 
     def due(self) -> bool:
         """Whether this frame is to be run plain too; call once a frame."""
-        self._frames += 1
-        return self._frames % self.every == 1 or self.every == 1
+        self._wait -= 1
+        return self._wait < 0
 
     def settings(self, base: Settings) -> Settings:
         """The base settings with this guard's thresholds."""
@@ -87,15 +93,18 @@ class Guard:
     def observe(self, agreement: float) -> bool:
         """Take in one shadow run; True when the settings changed, and the stream must apply them."""
         self.measured.append(agreement)
-        self._good = self._good + 1 if agreement >= self.target else 0
-        recent = list(self.measured)[-self.window :]
-        if agreement < self.target and float(np.mean(recent)) < self.target and self.rung < len(LADDER) - 1:
-            self.rung += 1
-            return True
-        if self._good >= self.patience and self.rung > 0:
-            self._good, self.rung = 0, self.rung - 1
-            return True
-        return False
+        fine = agreement >= self.target
+        self._good = self._good + 1 if fine else 0
+        self._gap = min(self._gap * 1.4, float(self.every)) if fine else 2.0
+        self._wait = self._gap
+        if not fine and float(np.mean(self.measured[-self.window :])) < self.target:
+            return self._step(1)
+        return self._good >= self.patience and self._step(-1)
+
+    def _step(self, by: int) -> bool:
+        before, self._good = self.rung, 0
+        self.rung = min(max(self.rung + by, 0), len(LADDER) - 1)
+        return self.rung != before
 
     def agreement(self) -> float | None:
         """Mean of all shadow runs so far, None before the first."""
@@ -115,7 +124,7 @@ class Watched:
         result = self.engine.frame(image)
         if self.engine.settings.mode == "exact" or not self.guard.due() or result.outcome == "dense":
             return result, None
-        found = agreement(self.task, result.outputs, self.engine.model.plain.frame(image))
+        found = agreement(self.task, result.outputs, self.engine.shadow(image))
         if self.guard.observe(found):
             self.engine.tighten(self.guard.settings(self.engine.settings))
         return result, found

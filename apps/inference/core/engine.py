@@ -22,6 +22,8 @@ _T = TypeVar("_T")
 Outcome = Literal["reused", "partial", "dense"]
 Image = npt.NDArray[np.generic]
 _CUT_DB = 20.0
+_HOPELESS = 0.9
+_LOOK_EVERY = 4
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,8 @@ class Settings:
 
     mode: Literal["exact", "budget"] = "exact"
     block: int = 16
-    psnr_db: float = 38.0
-    eps: float = 0.05
+    psnr_db: float = 42.0
+    eps: float = 0.1
     motion: bool = False
     expiry: int = 300
     scene_cut: float = 0.6
@@ -91,7 +93,7 @@ class Engine:
         self._reference: Image | None = None
         self._previous: Image | None = None
         self._outputs: Outputs = {}
-        self._age = 0
+        self._age = self._bailed = 0
 
     def frame(self, image: Image) -> FrameResult:
         """The outputs for the next frame: uint8 RGB (height, width, channels) or float32 (1, c, h, w)."""
@@ -110,7 +112,7 @@ class Engine:
             return self._result("reused", match, clock)
         match = self._predict(pixels, match)
         clock.lap("predict")
-        if self._pays(match.share):
+        if match.share < 1 and self._pays(match.share):
             return self._partial(pixels, match, clock)
         return self._dense(image, pixels, match, clock)
 
@@ -120,6 +122,12 @@ class Engine:
             self.model.plain.frame(image)
             self.features.rebuild(pixels, self.settings.eps)
             self.pace.saw_plain(_timed(lambda: self.model.plain.frame(image))[1])
+
+    def shadow(self, image: Image) -> Outputs:
+        """The plain run of a frame; the cache is left alone."""
+        outputs, took = _timed(lambda: self.model.plain.frame(image))
+        self.pace.saw_plain(took)
+        return outputs
 
     def reset(self) -> None:
         """Forget the cached features; the next frame is dense."""
@@ -158,6 +166,8 @@ class Engine:
         return _Match(self._compare(pixels, self._reference))
 
     def _predict(self, pixels: Image, match: _Match) -> _Match:
+        if not self.settings.motion and float(match.grid.mean()) > _HOPELESS:
+            return replace(match, share=1.0)
         still = replace(match, grid=blocks.merge(match.grid))
         still = replace(still, share=self.features.predict(blocks.expand(still.grid, self.settings.block, *self.size)))
         moved = self._moved(pixels, match) if self.settings.motion and pixels.dtype == np.uint8 else None
@@ -208,12 +218,15 @@ class Engine:
 
     def _dense(self, image: Image, pixels: Image, match: _Match, clock: "_Clock") -> FrameResult:
         """Bail-out: a plain run that leaves the cache alone; or a new cache when the scene has settled elsewhere."""
-        reason = self._renewal(pixels)
-        self._previous = pixels if pixels is not image else pixels.copy()
+        self._bailed += 1
+        # A scene that keeps moving is looked at now and then only: the look is what dense video pays.
+        looks, keeps = (self._bailed < _LOOK_EVERY or (self._bailed + k) % _LOOK_EVERY == 0 for k in (0, 1))
+        reason = self._renewal(pixels) if looks else ""
+        if keeps:
+            self._previous = pixels.copy()
         if reason and self.pace.affords_rebuild():
             return self._rebuild(pixels, clock, reason, match.grid)
-        outputs, took = _timed(lambda: self.model.plain.frame(image))
-        self.pace.saw_plain(took)
+        outputs = self.shadow(image)
         clock.lap("plain")
         return self._result("dense", replace(match, share=1.0), clock, "bail-out", outputs)
 
@@ -230,8 +243,8 @@ class Engine:
     def _result(
         self, outcome: Outcome, match: _Match, clock: "_Clock", reason: str = "", outputs: Outputs | None = None
     ) -> FrameResult:
-        if outcome != "dense":
-            self._previous = None
+        if reason != "bail-out":
+            self._previous, self._bailed = None, 0
         return FrameResult(
             outputs=self._outputs if outputs is None else outputs,
             outcome=outcome,

@@ -5,7 +5,7 @@ Addresses are integers (bytes), as `array.ctypes.data` gives them; loads and sto
 
 from typing import Any
 
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic as _intrinsic
 from numba.extending import models, register_model

@@ -1,0 +1,111 @@
+"""Agreement, and the guard that keeps it."""
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from apps.inference.core import calibration, detection, engine, graph
+from tests.inference.core.networks import Net
+
+
+def _boxes(*rows: tuple[float, float, float, float]) -> calibration.Floats:
+    return np.array(rows, dtype=np.float32).reshape(-1, 4)
+
+
+def test_top_one_compares_the_largest_logit() -> None:
+    plain = np.array([[0.1, 0.9, 0.3]], dtype=np.float32)
+    assert calibration.top1(np.array([[0.5, 0.6, 0.1]], dtype=np.float32), plain) == 1.0
+    assert calibration.top1(np.array([[0.7, 0.6, 0.1]], dtype=np.float32), plain) == 0.0
+
+
+def test_f1_counts_boxes_that_overlap_by_half() -> None:
+    plain = _boxes((0, 0, 10, 10), (20, 20, 30, 30))
+    assert calibration.f1(plain, plain) == 1.0
+    assert calibration.f1(_boxes((0, 0, 10, 10)), plain) == pytest.approx(2 / 3)
+    assert calibration.f1(_boxes((0, 0, 10, 10), (0, 0, 10, 10)), plain) == pytest.approx(1 / 2)
+    assert calibration.f1(_boxes((6, 0, 16, 10)), _boxes((0, 0, 10, 10))) == 0.0
+    assert calibration.f1(_boxes(), _boxes()) == 1.0
+    assert calibration.f1(_boxes(), plain) == 0.0
+
+
+def test_a_guard_looks_often_at_first_and_seldom_when_all_is_well() -> None:
+    guard = calibration.Guard()
+    looks = []
+    for number in range(400):
+        if guard.due():
+            looks.append(number)
+            guard.observe(1.0)
+    gaps = np.diff(looks)
+    assert looks[0] == 0
+    assert gaps[0] <= 3
+    assert 30 <= gaps[-1] <= 61
+    assert guard.agreement() == 1.0
+
+
+def test_a_guard_tightens_when_agreement_falls_and_looks_again_soon() -> None:
+    guard = calibration.Guard()
+    before = guard.settings(engine.Settings(mode="budget"))
+    assert guard.observe(1.0) is False
+    assert guard.observe(0.0) is True
+    after = guard.settings(engine.Settings(mode="budget"))
+    assert after.psnr_db > before.psnr_db
+    assert after.eps <= before.eps
+    assert sum(guard.due() for _ in range(4)) >= 1
+
+
+def test_a_guard_never_leaves_its_ladder_and_ends_at_equal_blocks_only() -> None:
+    guard = calibration.Guard()
+    for _ in range(50):
+        guard.observe(0.0)
+    tightest = guard.settings(engine.Settings(mode="budget"))
+    assert (tightest.psnr_db, tightest.eps) == (np.inf, 0.0)
+    assert guard.observe(0.0) is False
+
+
+def test_a_guard_loosens_after_long_agreement() -> None:
+    guard = calibration.Guard(patience=5)
+    assert [guard.observe(1.0) for _ in range(5)] == [False] * 4 + [True]
+    assert guard.rung == 3
+
+
+def test_a_watched_stream_whose_results_differ_becomes_exact() -> None:
+    """A network that reads noise below the threshold as a class: only equal blocks may be reused."""
+    net = Net(0, maps=[("image", 1, 32, 32)])
+    weight = np.array([1.0, -1.0], dtype=np.float32).reshape(2, 1, 1, 1)
+    net.node("Conv", ["image", net.constant(weight), net.constant([0.0, 200.0])], (2, 32, 32))
+    net.nodes += [
+        helper.make_node("GlobalAveragePool", ["t0"], ["p"]),
+        helper.make_node("Flatten", ["p"], ["logits"]),
+    ]
+    loaded = graph.load(net.model(["logits"]))
+    pixels = engine.Pixels((0.0,), (1 / 255,))
+    cached = engine.Engine(loaded, 32, 32, engine.Settings(mode="budget", bail_out_share=2.0), pixels)
+    watched = calibration.Watched(cached, "classification")
+    agreed = []
+    for number in range(60):
+        image = np.full((32, 32, 1), 99 + 2 * (number % 2), dtype=np.uint8)
+        agreed.append(calibration.agreement("classification", watched.frame(image)[0].outputs, cached.shadow(image)))
+    assert watched.guard.rung > 4
+    assert agreed[-20:] == [1.0] * 20
+
+
+def test_a_probability_map_becomes_boxes() -> None:
+    plane = np.zeros((40, 60), dtype=np.float32)
+    plane[10:20, 5:45] = 0.9
+    plane[30:32, 50:52] = 0.9
+    plane[5:9, 50:58] = 0.4
+    found = detection.boxes({"map": plane[None, None]})
+    assert len(found) == 1
+    assert found[0, 4] == pytest.approx(0.9)
+    assert calibration.iou(np.array([0, 4, 51, 26], dtype=np.float32), found[:, :4])[0] > 0.7
+
+
+def test_rows_of_a_detector_are_thinned_by_overlap_within_a_class() -> None:
+    rows = np.zeros((1, 6, 4), dtype=np.float32)
+    rows[0, :, 0] = (10, 10, 8, 8, 0.9, 0)
+    rows[0, :, 1] = (10.5, 10, 8, 8, 0.8, 0)
+    rows[0, :, 2] = (10, 10, 8, 8, 0, 0.7)
+    rows[0, :, 3] = (30, 30, 8, 8, 0.1, 0.1)
+    found = detection.boxes({"out": rows})
+    assert sorted(found[:, 5].tolist()) == [0.0, 1.0]
+    assert found[0, :4].tolist() == [6, 6, 14, 14]
