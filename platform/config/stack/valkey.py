@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
+import fcntl
 import importlib.util
 import subprocess
 import time
 from pathlib import Path
+from typing import IO
 
 import redis
 
-from config.stack import children
+from config.stack import children, sockets
 
-LONGEST_SOCKET = 100
+SETTINGS = {
+    "port": "0",
+    "unixsocketperm": "700",
+    "appendonly": "yes",
+    "appendfsync": "everysec",
+    "save": "",
+    "maxmemory-policy": "noeviction",
+}
 
 
 class ValkeyError(Exception):
@@ -23,19 +31,22 @@ class Valkey:
     """One server and its folder."""
 
     def __init__(self, var: Path) -> None:
+        self.var = var
         self.folder = var / "valkey"
         self.log = var / "log" / "valkey.log"
         self.child: subprocess.Popen[bytes] | None = None
-        wanted = var / "valkey.sock"
-        digest = hashlib.sha256(str(wanted).encode()).hexdigest()[:12]
-        self.socket = wanted if len(str(wanted)) <= LONGEST_SOCKET else Path(f"/tmp/touchstone-{digest}.sock")  # noqa: S108
+
+    @property
+    def socket(self) -> Path:
+        """Give the socket, by a short way when the checkout lies deep."""
+        return sockets.way(self.var) / "valkey.sock"
 
     @property
     def url(self) -> str:
         """Give the VALKEY_URL of the site."""
         return f"unix://{self.socket}"
 
-    def start(self, patience_s: float = 15) -> None:
+    def start(self, patience_s: float = 30) -> None:
         """Start the server and wait until it answers; what it held is read back from its append-only file.
 
         Raises:
@@ -45,52 +56,58 @@ class Valkey:
         self.wait(patience_s)
 
     def launch(self) -> subprocess.Popen[bytes]:
-        """Start the server's process without waiting for it."""
+        """Start the server's process without waiting for it.
+
+        Raises:
+            ValkeyError: an older server does not let go of the folder.
+        """
+        sockets.make(self.var)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        options: list[str | Path] = [
-            "--port",
-            "0",
-            "--unixsocket",
-            self.socket,
-            "--unixsocketperm",
-            "700",
-            "--dir",
-            self.folder,
-        ]
-        options += [
-            "--appendonly",
-            "yes",
-            "--appendfsync",
-            "everysec",
-            "--save",
-            "",
-            "--maxmemory-policy",
-            "noeviction",
-        ]
-        with self.log.open("ab") as log:
-            self.child = children.start([_binary(), *options], output=log)
+        settings = SETTINGS | {"unixsocket": str(self.socket), "dir": str(self.folder)}
+        options = [part for name, value in settings.items() for part in (f"--{name}", value)]
+        with self.log.open("ab") as log, (self.folder / "lock").open("w") as lock:
+            self._claim(lock)
+            self.child = children.start([_binary(), *options], output=log, keep_open=[lock.fileno()])
         return self.child
 
-    def wait(self, patience_s: float) -> None:
-        """Wait until the server answers."""
-        client = redis.Redis.from_url(self.url)
+    def wait(self, patience_s: float = 30) -> None:
+        """Wait until the server answers.
+
+        Raises:
+            ValkeyError: it ended by itself, or does not answer in time.
+        """
         deadline = time.monotonic() + patience_s
-        while time.monotonic() < deadline:
-            try:
-                client.ping()
-            except redis.RedisError:
-                time.sleep(0.02)
-            else:
-                client.close()
-                return
-        raise ValkeyError("Valkey does not answer: " + self.log.read_text(errors="replace")[-2000:])
+        with redis.Redis.from_url(self.url) as client:
+            while time.monotonic() < deadline:
+                try:
+                    client.ping()
+                except redis.RedisError:
+                    if self.child is not None and children.ended(self.child):
+                        break
+                    time.sleep(0.02)
+                else:
+                    return
+        raise ValkeyError(f"Valkey does not answer; the end of {self.log}:\n" + self.log.read_text()[-1000:])
 
     def stop(self) -> None:
         """Stop the server; it writes down what it holds."""
         if self.child is not None:
             children.stop(self.child)
-        self.socket.unlink(missing_ok=True)
+        sockets.remove(self.var)
+
+    def _claim(self, lock: IO[str], patience_s: float = 15) -> None:
+        """Wait for an older server to let go: the lock is its as long as it lives, since it keeps the file open."""
+        deadline = time.monotonic() + patience_s
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise ValkeyError(f"another server holds {self.folder}") from None
+                time.sleep(0.05)
+            else:
+                return
 
 
 def _binary() -> Path:
