@@ -1,138 +1,233 @@
 // The dashboard: history from the API, then one snapshot a second over a WebSocket that reconnects by itself.
+import { Plot } from "./plots.js";
+
 const $ = (id) => document.getElementById(id);
-const STEP = { "5m": "10s", "15m": "10s", "1h": "30s", "6h": "5m", "24h": "15m", "7d": "2h" };
-const OUTCOMES = [["static_hit", "static hit", "--gold-fill"], ["dynamic_hit", "dynamic hit", "--blue"], ["miss", "miss", "--grey"], ["bypass", "bypass", "--line"]];
-const state = { range: "15m", subject: "", last: 0, plots: {}, retry: 500, inflight: 0 };
+const main = $("main"), words = JSON.parse($("words").textContent), language = document.documentElement.lang || undefined;
+const STEP = { "5m": [10, "10s"], "15m": [10, "10s"], "1h": [30, "30s"], "6h": [300, "5m"], "24h": [900, "15m"], "7d": [7200, "2h"] };
+const COLOURS = ["--gold-fill", "--blue", "--grey", "--pale"];
+const VERDICTS = [["approve", "--green"], ["reject", "--red"], ["unsure", "--grey"]];
+const STALE_MS = 5000, SIGNED_OUT = 4401;
+const asked = new URLSearchParams(location.search);
+const state = { range: STEP[asked.get("range")] ? asked.get("range") : "15m", subject: asked.get("namespace") || "", heard: 0, retry: 500, turn: 0, kind: "connecting", timer: 0 };
 
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const percent = (value) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(1)}%`);
-const number = (value) => (value === null || value === undefined ? "–" : Number(value).toLocaleString());
-const milliseconds = (value) => (value === null || value === undefined ? "–" : `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`);
+const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+const whole = new Intl.NumberFormat(language), short = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
+const known = (value) => value !== null && value !== undefined;
+const number = (value) => (known(value) ? whole.format(value) : "–");
+const compact = (value) => (value < 10_000 ? number(value) : short.format(value));
+const digits = (value, places) => value.toLocaleString(language, { minimumFractionDigits: places, maximumFractionDigits: places });
+const percent = (value, places = 1) => (known(value) ? `${digits(100 * value, places)}%` : "–");
+const milliseconds = (value) => (known(value) ? `${digits(value, value < 10 ? 1 : 0)} ms` : "–");
+const seconds = (value) => (value < 120 ? `${Math.round(value)} s` : value < 7200 ? `${Math.round(value / 60)} min` : `${Math.round(value / 3600)} h`);
+const sum = (values) => values.reduce((total, value) => total + (value || 0), 0);
 
-function facts(list, rows) {
-  list.replaceChildren(...rows.flatMap(([name, value, key]) => {
-    const dt = document.createElement("dt"), dd = document.createElement("dd");
-    if (key) { const mark = document.createElement("span"); mark.className = "key"; mark.style.background = `var(${key})`; dt.append(mark); }
-    dt.append(name); dd.textContent = value;
-    return [dt, dd];
+function element(tag, text = "", name = "") {
+  const made = document.createElement(tag);
+  if (text) made.textContent = text;
+  if (name) made.className = name;
+  return made;
+}
+
+// rows: [label, value, second value?, colour?]
+function rows(list, items) {
+  list.replaceChildren(...items.map(([label, value, more, colour]) => {
+    const row = element("div"), term = element("dt");
+    if (colour) { const key = element("span", "", "key"); key.style.background = `var(${colour})`; term.append(key); }
+    term.append(label);
+    row.append(term, element("dd", value), element("dd", more ?? ""));
+    return row;
   }));
 }
 
-function say(kind, text) { const pill = $("state"); if (pill.dataset.state !== kind) { pill.dataset.state = kind; pill.textContent = text; } }
+function tiles(list, items) {
+  list.replaceChildren(...items.map(([label, value]) => { const tile = element("div"); tile.append(element("dt", label), element("dd", value)); return tile; }));
+}
+
+function split(box, parts) {
+  const total = Math.max(1, sum(parts.map(([n]) => n)));
+  while (box.children.length < parts.length) box.append(element("span"));
+  parts.forEach(([n, colour], i) => { const part = box.children[i]; part.style.background = `var(${colour})`; part.style.width = `${(100 * n) / total}%`; part.hidden = !n; });
+}
+
+// Says whether the page is live; screen readers hear of it only when it changes.
+function say(kind, text) {
+  $("state-text").textContent = text;
+  if (state.kind === kind) return;
+  state.kind = $("state").dataset.state = main.dataset.state = kind;
+  $("announce").textContent = kind === "stale" ? words.stale_short : text;
+}
 
 function show(snapshot) {
-  state.last = Date.now();
-  say("live", "live");
-  const all = snapshot.answers, one = state.subject ? all.subjects[state.subject] || { outcomes: {}, latency_ms: {}, requests: 0 } : all;
+  state.heard = Date.now();
+  say("live", words.live);
+  const all = snapshot.answers, nothing = { outcomes: {}, latency_ms: {}, requests: 0, per_s: 0 };
+  const one = state.subject ? all.subjects[state.subject] || nothing : all;
   $("golden").textContent = percent(one.golden_share);
+  $("golden-note").textContent = one.requests ? fill(words.share_note, { number: number(one.requests) }) : words.idle;
   $("hits").textContent = percent(one.hit_share);
-  $("p50").textContent = milliseconds(one.latency_ms.p50);
-  facts($("latency"), [["p95", milliseconds(one.latency_ms.p95)], ["p99", milliseconds(one.latency_ms.p99)], ["questions a second", number(all.per_s)]]);
-  facts($("outcomes"), OUTCOMES.map(([key, name, mark]) => [name, number(one.outcomes[key] || 0), mark]));
-  const total = Math.max(1, OUTCOMES.reduce((sum, [key]) => sum + (one.outcomes[key] || 0), 0));
-  $("split").replaceChildren(...OUTCOMES.map(([key, , mark]) => { const part = document.createElement("span"); part.style.background = `var(${mark})`; part.style.width = `${(100 * (one.outcomes[key] || 0)) / total}%`; return part; }));
-  judge(all);
-  subjects(all.subjects);
+  $("rate").textContent = fill(words.per_s, { number: digits(one.per_s, one.per_s < 10 ? 1 : 0) });
+  $("quantiles").textContent = ["p50", "p95", "p99"].map((name) => `${name} ${milliseconds(one.latency_ms[name])}`).join(" · ");
+  outcomes($("split"), $("outcomes"), one, ["static_hit", "dynamic_hit", "miss", "bypass"]);
+  queue(all.judge);
+  table(all.subjects);
   alarms(snapshot.alarms);
-  other("inference", snapshot.inference);
-  other("segments", snapshot.segments);
+  for (const cache of ["inference", "segments"]) other($(cache), snapshot[cache]);
 }
 
-function judge(answers) {
-  const counts = answers.counts || {}, queue = answers.judge || {};
-  const verdicts = ["APPROVE", "REJECT", "UNSURE"].map((name) => counts[`verdict:${name}`] || 0);
-  const decided = verdicts.reduce((a, b) => a + b, 0);
-  facts($("judge"), [
-    ["waiting in the queue", number(queue.depth)], ["oldest", queue.oldest_s ? `${Math.round(queue.oldest_s)} s` : "–"],
-    ["waiting for a person", number(queue.review)], ["verdicts", number(decided)],
-    ["approved", decided ? percent(verdicts[0] / decided) : "–"], ["promoted", number(counts["promotion:promoted"] || 0)],
-    ["near misses", number(counts.grey || 0)], ["fell open", number(counts.fail_open || 0)],
-  ]);
+function outcomes(bar, list, part, names) {
+  const counts = names.map((name) => part.outcomes[name] || 0), total = sum(counts);
+  split(bar, counts.map((n, i) => [n, COLOURS[i]]));
+  rows(list, names.map((name, i) => [words[name] || name, compact(counts[i]), total ? percent(counts[i] / total, 0) : "", COLOURS[i]]));
 }
 
-function subjects(rows) {
-  const names = Object.keys(rows), select = $("subject");
+function queue(judge = {}) {
+  state.queue = [[words.depth, number(judge.depth)], [words.oldest, judge.oldest_s ? seconds(judge.oldest_s) : "–"], [words.review, number(judge.review)]];
+  tiles($("queue"), [...state.queue, [words.rate, percent(state.approved, 0)]]);
+}
+
+function table(subjects) {
+  const select = $("subject"), names = Object.keys(subjects);
   for (const name of names) if (![...select.options].some((option) => option.value === name)) select.add(new Option(name, name));
-  $("subjects").tBodies[0].replaceChildren(...names.map((name) => {
-    const row = document.createElement("tr"), part = rows[name];
-    for (const text of [name, number(part.requests), percent(part.golden_share), percent(part.hit_share), number(part.latency_ms.p95)]) row.insertCell().textContent = text;
+  const body = $("subjects").tBodies[0];
+  if (body.contains(document.activeElement)) return; // never pull a row from under somebody's keyboard
+  body.replaceChildren(...names.map((name) => {
+    const row = element("tr"), head = element("th"), button = element("button", name), part = subjects[name];
+    head.scope = "row";
+    button.type = "button";
+    button.addEventListener("click", () => { select.value = name; choose(); });
+    head.append(button);
+    row.append(head);
+    const cells = [compact(part.requests), percent(part.golden_share), percent(part.hit_share), milliseconds(part.latency_ms.p50), milliseconds(part.latency_ms.p95)];
+    cells.forEach((text, i) => row.append(element("td", text, i === 3 ? "spare" : "")));
     return row;
   }));
 }
 
 function alarms(list) {
-  const items = list.length ? list : [{ title: "All is quiet.", calm: true }];
-  $("alarms").replaceChildren(...items.map((alarm) => {
-    const item = document.createElement("li");
-    if (alarm.calm) item.className = "calm";
-    if (alarm.link) { const link = document.createElement("a"); link.href = alarm.link; link.textContent = alarm.title; item.append(link); } else item.textContent = alarm.title;
-    if (alarm.detail) { const note = document.createElement("p"); note.className = "note"; note.textContent = alarm.detail; item.append(note); }
+  const told = JSON.stringify(list), box = $("alarms");
+  if (state.alarms === told) return;
+  state.alarms = told;
+  box.hidden = !list.length;
+  box.querySelector("ul").replaceChildren(...list.map((alarm) => {
+    const item = element("li"), title = element("strong", alarm.link ? "" : alarm.title);
+    if (alarm.link) { const link = element("a", alarm.title); link.href = alarm.link; title.append(link); }
+    item.append(title);
+    if (alarm.detail) item.append(element("p", alarm.detail, "note"));
     return item;
   }));
+  if (list.length) $("announce").textContent = list.map((alarm) => alarm.title).join(". ");
 }
 
-function other(cache, part) {
-  const section = $(cache);
+function other(section, part) {
   section.hidden = !part || !part.requests;
-  if (!section.hidden) facts(section.querySelector("dl"), [["requests", number(part.requests)], ["reused", percent(part.hit_share)], ...Object.entries(part.outcomes).map(([name, n]) => [name, number(n)]), ["p50", milliseconds(part.latency_ms.p50)], ["p95", milliseconds(part.latency_ms.p95)]]);
+  if (section.hidden) return;
+  section.querySelector(".big").textContent = percent(part.hit_share);
+  outcomes(section.querySelector(".split"), section.querySelector("dl"), part, Object.keys(part.outcomes));
 }
 
-function plot(id, series, format) {
-  const box = $(id), axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") }, font: "12px system-ui" };
-  state.plots[id]?.destroy();
-  box.replaceChildren();
-  state.plots[id] = new uPlot({
-    width: Math.max(280, box.clientWidth), height: 230, cursor: { points: { size: 6 } }, legend: { live: true },
-    scales: { y: { range: (_, low, high) => [0, high > 0 ? high * 1.08 : 1] } },
-    axes: [axis, { ...axis, size: 54, values: (_, ticks) => ticks.map(format) }],
-    series: [{}, ...series.map(([label, stroke, fill]) => ({ label, stroke: colour(stroke), width: 2, fill: fill ? `${colour(stroke)}2e` : undefined, spanGaps: true, value: (_, value) => (value === null ? "–" : format(value)), points: { show: false } }))],
-  }, [[], ...series.map(() => [])], box);
-}
-
-function plots() {
-  plot("plot-share", [["golden", "--gold-fill", true], ["all hits", "--blue", false]], (value) => `${Math.round(100 * value)}%`);
-  plot("plot-outcomes", OUTCOMES.slice(0, 3).map(([, name, mark]) => [name, mark, true]), (value) => number(Math.round(value)));
-  plot("plot-latency", [["p50", "--blue", false], ["p95", "--gold-fill", false], ["p99", "--red", false]], (value) => number(value));
-}
+const plots = {
+  share: new Plot("share", $("golden").previousElementSibling.textContent, [{ name: words.golden, colour: "--gold-fill", fill: true }, { name: words.hits, colour: "--blue" }], { format: (value) => percent(value, 0), top: 1 }),
+  outcomes: new Plot("outcomes", "", ["static_hit", "dynamic_hit", "miss", "bypass"].map((name, i) => ({ name: words[name], colour: COLOURS[i] })), { format: (value) => digits(value, value < 10 && value % 1 ? 1 : 0), stacked: true }),
+  latency: new Plot("latency", "", [["p50", "--blue", "solid"], ["p95", "--gold-fill", "dashed"], ["p99", "--grey", "dotted"]].map(([name, colour, dash]) => ({ name, colour, dash })), { format: (value) => digits(value, value < 10 && value % 1 ? 1 : 0) }),
+};
 
 async function history() {
-  const turn = ++state.inflight;
-  const query = new URLSearchParams({ cache: "answers", window: state.range, step: STEP[state.range], subject: state.subject });
-  if ($("main").dataset.workspace) query.set("workspace", $("main").dataset.workspace);
+  clearTimeout(state.timer);
+  const turn = ++state.turn, [step, spelt] = STEP[state.range];
+  const query = new URLSearchParams({ cache: "answers", window: state.range, step: spelt, subject: state.subject });
+  if (main.dataset.workspace) query.set("workspace", main.dataset.workspace);
   const reply = await fetch(`/api/v1/metrics/?${query}`, { headers: { Accept: "application/json" } }).catch(() => null);
-  if (!reply?.ok || turn !== state.inflight) return;
-  const { points } = await reply.json();
-  const at = points.map((point) => Date.parse(point.at) / 1000), of = (pick) => points.map(pick);
-  state.plots["plot-share"].setData([at, of((p) => p.golden_share), of((p) => p.hit_share)]);
-  state.plots["plot-outcomes"].setData([at, ...OUTCOMES.slice(0, 3).map(([key]) => of((p) => p.counts[key] || 0))]);
-  state.plots["plot-latency"].setData([at, of((p) => p.p50), of((p) => p.p95), of((p) => p.p99)]);
+  if (turn !== state.turn) return;
+  if (reply?.ok) past((await reply.json()).points, step);
+  state.timer = setTimeout(history, Math.max(5000, 250 * step));
+}
+
+function past(points, step) {
+  const done = points.slice(0, -1), at = done.map((point) => Date.parse(point.at) / 1000), of = (pick) => done.map(pick);
+  const label = (id) => fill(words.plot, { title: $(`plot-${id}`).closest(".card").querySelector("h2").textContent, range: state.range });
+  plots.share.show(at, [of((p) => p.golden_share), of((p) => p.hit_share)], label("share"));
+  plots.outcomes.show(at, ["static_hit", "dynamic_hit", "miss", "bypass"].map((name) => of((p) => (p.counts[name] || 0) / step)), label("outcomes"));
+  plots.latency.show(at, ["p50", "p95", "p99"].map((name) => of((p) => p[name])), label("latency"));
+  change(points);
+  totals(points);
+}
+
+// Compares the newest quarter of the range with the oldest, in points of the share.
+function change(points) {
+  const quarter = Math.ceil(points.length / 4), share = (part) => sum(part.map((p) => p.counts["origin:golden"])) / sum(part.map((p) => p.requests));
+  const points_ = 100 * (share(points.slice(-quarter)) - share(points.slice(0, quarter)));
+  const sign = points_ > 0 ? "▲" : "▼";
+  $("change").textContent = Math.abs(points_) >= 0.1 ? `${sign} ${fill(words.change, { points: digits(Math.abs(points_), 1), range: state.range })}` : "";
+}
+
+function totals(points) {
+  const count = (name) => sum(points.map((point) => point.counts[name])), verdicts = VERDICTS.map(([name]) => count(`verdict:${name.toUpperCase()}`)), decided = sum(verdicts);
+  state.approved = decided ? verdicts[0] / decided : null;
+  if (state.queue) tiles($("queue"), [...state.queue, [words.rate, percent(state.approved, 0)]]);
+  split($("verdicts-split"), VERDICTS.map(([, colour], i) => [verdicts[i], colour]));
+  const tokens = count("judge_tokens"), more = [["refused", count("promotion:refused")], ["dropped", count("verification:dropped")], ["fail_open", count("fail_open")]].filter(([, n]) => n);
+  rows($("verdicts"), [
+    ...VERDICTS.map(([name, colour], i) => [words[name], compact(verdicts[i]), decided ? percent(verdicts[i] / decided, 0) : "", colour]),
+    [words.promoted, compact(count("promotion:promoted"))], [words.grey, compact(count("grey"))],
+    ...(tokens ? [[words.tokens, compact(tokens)]] : []),
+    ...(decided ? [[words.judge_ms, milliseconds(count("judge_ms") / decided)]] : []),
+    ...more.map(([name, n]) => [words[name], compact(n)]),
+  ]);
+  for (const id of ["judge-span", "guards-span"]) $(id).textContent = fill(words.span, { range: state.range });
+  guards(points, count);
+}
+
+function guards(points, count) {
+  const names = [...new Set(points.flatMap((point) => Object.keys(point.counts)))].filter((name) => name.startsWith("guard:"));
+  const found = names.map((name) => [name.slice(6), count(name)]).sort((a, b) => b[1] - a[1]).slice(0, 8), most = Math.max(1, ...found.map(([, n]) => n));
+  $("guards").replaceChildren(...(found.length ? found.map(([name, n]) => {
+    const item = element("li"), bar = element("i");
+    bar.style.width = `${(100 * n) / most}%`;
+    item.append(element("span", name.replaceAll("_", " ")), element("b", compact(n)), bar);
+    return item;
+  }) : [element("li", words.no_guards, "empty")]));
 }
 
 function connect() {
-  const query = $("main").dataset.workspace ? `?workspace=${encodeURIComponent($("main").dataset.workspace)}` : "";
+  const query = main.dataset.workspace ? `?workspace=${encodeURIComponent(main.dataset.workspace)}` : "";
   const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/metrics/${query}`);
-  socket.onopen = () => { state.retry = 500; };
-  socket.onmessage = (message) => show(JSON.parse(message.data));
-  socket.onclose = () => { say("stale", "not connected; trying again"); setTimeout(connect, state.retry); state.retry = Math.min(state.retry * 2, 15000); };
+  socket.onmessage = (message) => { state.retry = 500; show(JSON.parse(message.data)); };
+  socket.onclose = (event) => {
+    if (event.code === SIGNED_OUT) { say("out", words.out); return; }
+    setTimeout(connect, state.retry * (0.75 + Math.random() / 2)); // a restart must not meet every browser at once
+    state.retry = Math.min(state.retry * 2, 15000);
+  };
 }
 
-document.querySelectorAll("[data-range]").forEach((button) => button.addEventListener("click", () => {
-  state.range = button.dataset.range;
-  document.querySelectorAll("[data-range]").forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
+function age() {
+  const old = Date.now() - state.heard;
+  if (state.kind !== "out" && state.heard && old > STALE_MS) say("stale", fill(words.stale, { age: seconds(old / 1000) }));
+}
+
+function choose() {
+  state.subject = $("subject").value;
+  document.querySelectorAll("[data-range]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.range === state.range)));
+  const query = new URLSearchParams({ ...(state.range === "15m" ? {} : { range: state.range }), ...(state.subject ? { namespace: state.subject } : {}) });
+  window.history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
   history();
-}));
-$("subject").addEventListener("change", (event) => { state.subject = event.target.value; history(); });
-document.querySelector("[data-submit]")?.addEventListener("change", (event) => event.target.form.submit());
-document.querySelector("[data-theme-toggle]").addEventListener("click", () => {
-  const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  document.documentElement.dataset.theme = dark ? "light" : "dark";
-  localStorage.setItem("theme", document.documentElement.dataset.theme);
-  plots(); history();
+}
+
+function redraw() { for (const plot of Object.values(plots)) plot.draw(); }
+
+document.querySelectorAll("[data-range]").forEach((button) => button.addEventListener("click", () => { state.range = button.dataset.range; choose(); }));
+if (state.subject && ![...$("subject").options].some((option) => option.value === state.subject)) $("subject").add(new Option(state.subject, state.subject));
+$("subject").value = state.subject;
+$("subject").addEventListener("change", choose);
+$("workspace")?.addEventListener("change", (event) => event.target.form.submit());
+$("theme").addEventListener("click", () => {
+  const root = document.documentElement, dark = (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  root.dataset.theme = dark ? "light" : "dark";
+  localStorage.setItem("theme", root.dataset.theme);
+  redraw();
 });
-if (localStorage.getItem("theme")) document.documentElement.dataset.theme = localStorage.getItem("theme");
-addEventListener("resize", () => { clearTimeout(state.resizing); state.resizing = setTimeout(() => { plots(); history(); }, 200); });
-setInterval(() => { if (state.last && Date.now() - state.last > 5000) say("stale", `stale for ${Math.round((Date.now() - state.last) / 1000)} s`); }, 1000);
-setInterval(history, 5000);
-plots();
-history();
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+new ResizeObserver(() => { clearTimeout(state.resizing); state.resizing = setTimeout(redraw, 150); }).observe(main);
+document.addEventListener("visibilitychange", () => { if (!document.hidden) history(); });
+setInterval(age, 1000);
+choose();
 connect();

@@ -7,13 +7,59 @@ from typing import Any
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 from django.views.generic import TemplateView
 
 from apps.access import services as access
 from apps.access.api.authentication import chosen_workspace
 from apps.access.models import User
+from apps.metrics import services
 
 RANGES = ("5m", "15m", "1h", "6h", "24h", "7d")
+OTHERS = (("inference", _("Inference")), ("segments", _("Segments")))
+# What the page's script says; {…} is filled in by it.
+WORDS = {
+    "static_hit": _("Static hit"),
+    "dynamic_hit": _("Dynamic hit"),
+    "miss": _("Miss"),
+    "bypass": _("Bypass"),
+    "reused": _("Reused"),
+    "partial": _("Partial"),
+    "dense": _("Dense"),
+    "stored": _("Stored"),
+    "hit": _("Hit"),
+    "pinned_hit": _("Pinned hit"),
+    "prewarm": _("Prewarmed"),
+    "golden": _("Golden answers"),
+    "hits": _("All hits"),
+    "approve": _("Approved"),
+    "reject": _("Rejected"),
+    "unsure": _("Unsure"),
+    "depth": _("In the queue"),
+    "oldest": _("Oldest waits"),
+    "review": _("For a person"),
+    "rate": _("Approve rate"),
+    "promoted": _("Promoted"),
+    "refused": _("Promotions refused"),
+    "dropped": _("Dropped, over budget"),
+    "tokens": _("Judge tokens"),
+    "judge_ms": _("Time per verdict"),
+    "grey": _("Near misses"),
+    "fail_open": _("Fell open"),
+    "no_guards": _("No guard held anything back."),
+    "no_data": _("Nothing was asked in this time."),
+    "live": _("Live"),
+    "connecting": _("Connecting"),
+    "stale": _("Not live: the last news is {age} old. Trying again."),
+    "stale_short": _("The page is not live any more."),
+    "out": _("You are signed out. Sign in again to go on."),
+    "per_s": _("{number} a second"),
+    "span": _("last {range}"),
+    "change": _("{points} points in the last {range}"),
+    "plot": _("{title}, last {range}. Use the arrow keys to read values."),
+    "idle": _("no questions in the last five minutes"),
+    "share_note": _("of {number} questions in the last five minutes were answered with a golden answer"),
+}
 
 
 class Dashboard(LoginRequiredMixin, TemplateView):
@@ -29,12 +75,16 @@ class Dashboard(LoginRequiredMixin, TemplateView):
         return super().get(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Give the page its workspaces and ranges."""
+        """Give the page its workspaces, namespaces, ranges and words."""
         user = self.request.user
         assert isinstance(user, User)
+        workspace = chosen_workspace(self.request, user)
         return super().get_context_data(
             workspaces=access.workspaces_of(user),
-            workspace=chosen_workspace(self.request, user),
+            workspace=workspace,
+            subjects=services.subjects(workspace.pk, "answers") if workspace else [],
             ranges=RANGES,
+            others=OTHERS,
+            words={name: str(word) for name, word in WORDS.items()},
             **kwargs,
         )

@@ -3,7 +3,7 @@
 from apps.metrics.services.counting import count, flush, observe
 from apps.metrics.services.folding import fold
 from apps.metrics.services.health import heartbeat, readiness, register_check
-from apps.metrics.services.reading import CACHES, OUTCOMES, series
+from apps.metrics.services.reading import CACHES, OUTCOMES, series, subjects
 from apps.metrics.services.standing import register, snapshot
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "register_check",
     "series",
     "snapshot",
+    "subjects",
 ]

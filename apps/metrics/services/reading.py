@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from apps.metrics.models import Tally
 from apps.metrics.services import buckets
@@ -45,6 +45,14 @@ def series(workspace_id: UUID, cache: str, window_s: int, step_s: int, subject: 
         if place in sums:
             sums[place].add(part)
     return [_point(start, cache, part) for start, part in sums.items()]
+
+
+def subjects(workspace_id: UUID, cache: str) -> list[str]:
+    """List the subjects that a cache served in the last week, by name."""
+    rows = Tally.objects.filter(workspace_id=workspace_id, cache=cache)
+    hours = Q(span_s=Tally.HOUR, minute__gte=datetime.now(UTC) - timedelta(days=7))
+    minutes = Q(span_s=Tally.MINUTE, minute__gte=datetime.now(UTC) - timedelta(hours=2))
+    return sorted(rows.filter(hours | minutes).values_list("subject", flat=True).distinct())
 
 
 def requests(cache: str, counts: Counter[str]) -> int:
