@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
+import socket
 import sys
 import time
 import urllib.error
@@ -13,116 +14,131 @@ from pathlib import Path
 from types import FrameType
 
 from config import environment
-from config.stack.postgres import Postgres
+from config.stack import preparation
+from config.stack.postgres import Postgres, PostgresError
 from config.stack.processes import Supervisor, site
-from config.stack.valkey import Valkey
+from config.stack.sockets import SocketError
+from config.stack.valkey import Valkey, ValkeyError
 
 PATIENCE_S = 60.0
+LOCAL = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "::1": "[::1]"}  # noqa: S104 - only to print an address
+STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+PROBLEMS = (PostgresError, ValkeyError, SocketError, preparation.PreparationError, environment.EnvironmentProblem)
 
 
 class Interrupted(Exception):
     """Somebody asked us to stop."""
 
 
+class Stack:
+    """Everything that `make up` runs: two servers and the site's processes."""
+
+    def __init__(self, var: Path, host: str, port: int) -> None:
+        self.var, self.host, self.port = var, host, port
+        self.url = f"http://{LOCAL.get(host, host)}:{port}"
+        self.supervisor, self.postgres, self.valkey = Supervisor(), Postgres(var), Valkey(var)
+
+    def start(self) -> None:
+        """Start everything and wait until the site is ready."""
+        began = time.monotonic()
+        os.environ.update(TOUCHSTONE_VAR=str(self.var), CELERY_BEAT_SCHEDULE=str(self.var / "celerybeat-schedule"))
+        self._start_servers()
+        preparation.prepare(self.var, self.url)
+        for process in site(self.port, self.host):
+            self.supervisor.start(process)
+        if self._becomes_ready():
+            self.supervisor.say(f"ready in {time.monotonic() - began:.1f} s at {self.url}")
+        else:
+            self.supervisor.say(f"not ready after {PATIENCE_S:.0f} s; {self.url}/readyz says why")
+        self.supervisor.say(f"sign in at {self.url}/admin/ with the name and password in {self.var / 'demo.env'}")
+        self.supervisor.say("Ctrl-C stops everything")
+
+    def stop(self) -> None:
+        """Stop everything, in reverse."""
+        self.supervisor.stop()
+        self.valkey.stop()
+        self.postgres.stop()
+
+    def _start_servers(self) -> None:
+        """Start PostgreSQL and Valkey here, unless the environment names outside ones."""
+        ours: dict[str, Postgres | Valkey] = {"DATABASE_URL": self.postgres, "VALKEY_URL": self.valkey}
+        servers = {name: server for name, server in ours.items() if name not in os.environ}
+        for name, server in servers.items():
+            os.environ[name] = server.url
+            server.launch()
+        for server in servers.values():
+            server.wait()
+            self.supervisor.watch(type(server).__name__.lower(), server.launch, server.child)
+
+    def _becomes_ready(self) -> bool:
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            self.supervisor.tend(0.1)
+            try:
+                with urllib.request.urlopen(f"{self.url}/readyz", timeout=2):  # noqa: S310 - our own address
+                    return True
+            except (urllib.error.URLError, OSError):
+                continue
+        return False
+
+
 def main() -> int:
     """Bring the stack up; a second call while one runs says so and does nothing."""
-    began = time.monotonic()
     checkout = Path(__file__).resolve().parents[3]
     var = Path(environment.text("TOUCHSTONE_VAR", str(checkout / "var"))).resolve()
-    url = f"http://127.0.0.1:{environment.integer('PORT', 8000)}"
+    stack = Stack(var, environment.text("HOST", "127.0.0.1"), environment.integer("PORT", 8000))
     var.mkdir(parents=True, exist_ok=True)
-    lock = (var / "up.lock").open("a+")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.seek(0)
-        print(f"Touchstone is already running at {lock.read().strip() or url}")
-        return 0
-    lock.truncate(0)
-    lock.write(url)
-    lock.flush()
-    return _run(var, url, began)
+    with (var / "up.lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            print(f"Touchstone is already running at {lock.read().strip() or stack.url}")
+            return 0
+        lock.truncate(0)
+        lock.write(stack.url)
+        lock.flush()
+        return _keep_up(stack)
 
 
-def _run(var: Path, url: str, began: float) -> int:
-    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(name, _interrupt)
-    os.environ.update(TOUCHSTONE_VAR=str(var), CELERY_BEAT_SCHEDULE=str(var / "celerybeat-schedule"))
-    supervisor, postgres, valkey = Supervisor(var), Postgres(var), Valkey(var)
+def _keep_up(stack: Stack) -> int:
+    for number in STOP:
+        signal.signal(number, _interrupt)
     try:
-        _services(supervisor, postgres, valkey)
-        _prepare_site()
-        for process in site(environment.integer("PORT", 8000), environment.text("HOST", "127.0.0.1")):
-            supervisor.start(process)
-        _wait_until_ready(supervisor, url)
-        _welcome(supervisor, var, url, time.monotonic() - began)
+        _claim(stack.host, stack.port)
+        stack.start()
         while True:
-            supervisor.tend()
-            time.sleep(0.2)
+            stack.supervisor.tend()
     except Interrupted:
-        supervisor.say("stopping")
+        stack.supervisor.say("stopping")
         return 0
+    except PROBLEMS as problem:
+        stack.supervisor.say(str(problem))
+        return 1
     finally:
-        for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(name, signal.SIG_IGN)
-        supervisor.stop()
-        valkey.stop()
-        postgres.stop()
+        _ignore_signals()
+        stack.stop()
+
+
+def _claim(host: str, port: int) -> None:
+    """Make sure that nobody else listens there: their answers would be taken for ours."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as problem:
+            reason = f"cannot listen on port {port} ({problem.strerror}); choose another one: PORT=8001 make up"
+            raise environment.EnvironmentProblem(reason) from None
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
+    _ignore_signals()
     raise Interrupted
 
 
-def _services(supervisor: Supervisor, postgres: Postgres, valkey: Valkey) -> None:
-    """Start PostgreSQL and Valkey here, unless the environment names outside ones."""
-    embedded_valkey = "VALKEY_URL" not in os.environ
-    if embedded_valkey:
-        os.environ["VALKEY_URL"] = valkey.url
-        valkey.launch()
-    if "DATABASE_URL" not in os.environ:
-        os.environ["DATABASE_URL"] = postgres.url
-        postgres.start()
-        assert postgres.child is not None
-        supervisor.watch("postgres", postgres.launch, postgres.child)
-    if embedded_valkey:
-        valkey.wait(15)
-        assert valkey.child is not None
-        supervisor.watch("valkey", valkey.launch, valkey.child)
-
-
-def _prepare_site() -> None:
-    """Apply migrations where some are missing, and make the sample workspace on first start."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    import django
-    from django.core.management import call_command
-    from django.db import connection
-    from django.db.migrations.executor import MigrationExecutor
-
-    django.setup()
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        call_command("migrate", verbosity=0, interactive=False)
-    call_command("sample")
-    connection.close()
-
-
-def _wait_until_ready(supervisor: Supervisor, url: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        supervisor.tend()
-        try:
-            with urllib.request.urlopen(f"{url}/readyz", timeout=2):  # noqa: S310 - our own address
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.05)
-    supervisor.say(f"not ready after {PATIENCE_S:.0f} s; {url}/readyz says why")
-
-
-def _welcome(supervisor: Supervisor, var: Path, url: str, seconds: float) -> None:
-    supervisor.say(f"ready in {seconds:.1f} s at {url}")
-    supervisor.say(f"sign in at {url}/admin/ with the name and password in {var / 'demo.env'}")
-    supervisor.say("Ctrl-C stops everything")
+def _ignore_signals() -> None:
+    for number in STOP:
+        signal.signal(number, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import selectors
+import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from config.stack import children
 
 LONGEST_PAUSE_S = 10.0
 COLOURS = ("36", "35", "33", "32", "34", "31")
+Launch = Callable[[], "subprocess.Popen[bytes]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +29,13 @@ class Process:
 
 def site(port: int, host: str = "127.0.0.1") -> list[Process]:
     """List the processes of the site."""
-    python = sys.executable
-    web = [python, "-m", "uvicorn", "config.asgi:application", "--host", host, "--port", str(port)]
-    return [
-        Process("web", [*web, "--log-level", "warning", "--timeout-graceful-shutdown", "5"]),
-        worker("judge"),
-        worker("clock", "-B"),
-    ]
+    return [web(port, host), worker("judge"), worker("clock", "-B")]
+
+
+def web(port: int, host: str = "127.0.0.1") -> Process:
+    """Describe the web process; Uvicorn keeps one worker, so that its caches are asked once."""
+    command = [sys.executable, "-m", "uvicorn", "config.asgi:application", "--host", host, "--port", str(port)]
+    return Process("web", [*command, "--log-level", "warning", "--timeout-graceful-shutdown", "5"])
 
 
 def worker(queue: str, *options: str) -> Process:
@@ -47,66 +50,90 @@ class Watched:
     """A running process and how often it died lately; a server is stopped by its own class."""
 
     name: str
-    launch: Callable[[], subprocess.Popen[bytes]]
+    launch: Launch
     child: subprocess.Popen[bytes]
+    server: bool
     pause_s: float = 0.5
     started: float = field(default_factory=time.monotonic)
     again_at: float = 0.0
-    server: bool = False
 
 
 class Supervisor:
-    """Keep processes running until told to stop."""
+    """Keep processes running until told to stop, and print their lines under their names."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self) -> None:
         self.watched: list[Watched] = []
-        self._printing = threading.Lock()
+        self._pipes = selectors.DefaultSelector()
+        self._unfinished: dict[int, bytes] = {}
 
-    def watch(self, name: str, launch: Callable[[], subprocess.Popen[bytes]], child: subprocess.Popen[bytes]) -> None:
-        """Watch a server that is already running."""
-        self.watched.append(Watched(name, launch, child, server=True))
+    def watch(self, name: str, launch: Launch, child: subprocess.Popen[bytes] | None) -> None:
+        """Watch a server, which was started already."""
+        self.watched.append(Watched(name, launch, child or launch(), server=True))
 
     def start(self, process: Process) -> None:
-        """Start a process, print its lines under its name, and watch it."""
+        """Start a process and watch it."""
 
         def launch() -> subprocess.Popen[bytes]:
             child = children.start(process.command, output=subprocess.PIPE)
-            threading.Thread(target=self._print, args=(process.name, child), daemon=True).start()
+            if child.stdout is not None:
+                os.set_blocking(child.stdout.fileno(), False)
+                self._pipes.register(child.stdout, selectors.EVENT_READ, process.name)
             return child
 
-        self.watched.append(Watched(process.name, launch, launch()))
+        self.watched.append(Watched(process.name, launch, launch(), server=False))
 
-    def tend(self) -> None:
-        """Start again what died, a little later each time it dies soon."""
-        now = time.monotonic()
+    def tend(self, seconds: float = 0.2) -> None:
+        """Print for a while what the processes say, then start again what died."""
+        self._listen(seconds)
         for one in self.watched:
-            if one.child.poll() is None:
-                continue
-            if not one.again_at:
-                one.pause_s = 0.5 if now - one.started > 60 else min(one.pause_s * 2, LONGEST_PAUSE_S)
-                one.again_at = now + one.pause_s
-                self.say(f"{one.name} ended with {one.child.returncode}; it starts again in {one.pause_s:.0f} s")
-            elif now >= one.again_at:
-                one.child, one.started, one.again_at = one.launch(), now, 0.0
+            if children.ended(one.child):
+                self._revive(one)
 
-    def stop(self) -> None:
-        """Ask the site's processes to end, all at once, and wait for each."""
+    def stop(self, patience_s: float = 10) -> None:
+        """Stop the site's processes: first the web, which takes new work, then the others all at once."""
         ours = [one.child for one in self.watched if not one.server]
-        for child in ours:
-            if child.poll() is None:
-                child.terminate()
-        for child in ours:
-            children.stop(child)
+        for group in (ours[:1], ours[1:]):
+            deadline = time.monotonic() + patience_s
+            for child in group:
+                if not children.ended(child):
+                    child.terminate()
+            while not all(children.ended(child) for child in group) and time.monotonic() < deadline:
+                self._listen(0.05)
+            for child in group:
+                children.stop(child, signal.SIGKILL)
+        self._listen(0)
 
     def say(self, line: str, name: str = "touchstone") -> None:
         """Print a line under a name."""
         colour = COLOURS[sum(name.encode()) % len(COLOURS)]
-        with self._printing:
-            label = f"\x1b[{colour}m{name:>10}\x1b[0m" if sys.stdout.isatty() else f"{name:>10}"
+        label = f"\x1b[{colour}m{name:>10}\x1b[0m" if sys.stdout.isatty() else f"{name:>10}"
+        with suppress(BrokenPipeError):  # nobody reads any more
             print(f"{label} | {line}", flush=True)
 
-    def _print(self, name: str, child: subprocess.Popen[bytes]) -> None:
-        if child.stdout is not None:
-            for line in child.stdout:
-                self.say(line.decode(errors="replace").rstrip(), name)
+    def _revive(self, one: Watched) -> None:
+        now = time.monotonic()
+        if not one.again_at:
+            one.pause_s = 0.5 if now - one.started > 60 else min(one.pause_s * 2, LONGEST_PAUSE_S)
+            one.again_at = now + one.pause_s
+            self.say(f"{one.name} ended with {one.child.returncode}; it starts again in {one.pause_s:g} s")
+        elif now >= one.again_at:
+            one.again_at, one.started = 0.0, now
+            one.child = one.launch()
+
+    def _listen(self, seconds: float) -> None:
+        """Print what comes within some seconds; returns early when something came."""
+        if not self._pipes.get_map():
+            time.sleep(seconds)
+            return
+        for key, _ in self._pipes.select(seconds):
+            said = os.read(key.fd, 65_536)
+            *lines, rest = (self._unfinished.pop(key.fd, b"") + said).split(b"\n")
+            if said:
+                self._unfinished[key.fd] = rest
+            else:
+                lines.append(rest)
+                self._pipes.unregister(key.fileobj)
+                key.fileobj.close()  # type: ignore[union-attr]  # it is the pipe we registered
+            for line in lines:
+                if line.strip():
+                    self.say(line.decode(errors="replace").rstrip(), key.data)
