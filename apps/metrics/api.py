@@ -30,7 +30,7 @@ SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 LONGEST_S = 30 * 86_400
 
 
-class PointSerializer(serializers.Serializer[Any]):
+class SeriesPointSerializer(serializers.Serializer[Any]):
     """One step of a series."""
 
     at = serializers.DateTimeField()
@@ -50,7 +50,7 @@ class SeriesSerializer(serializers.Serializer[Any]):
     subject = serializers.CharField(allow_blank=True)
     window_s = serializers.IntegerField()
     step_s = serializers.IntegerField()
-    points = PointSerializer(many=True)
+    points = SeriesPointSerializer(many=True)
 
 
 class IsCaller(BasePermission):
