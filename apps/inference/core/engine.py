@@ -23,6 +23,9 @@ Outcome = Literal["reused", "partial", "dense"]
 Image = npt.NDArray[np.generic]
 _CUT_DB = 20.0
 _HOPELESS = 0.9
+_MOST = 0.5
+# A network that amplifies rounding this much on its first frame could pass 1e-5 on a later one.
+_DOUBT = 4e-6
 _LOOK_EVERY = 4
 
 
@@ -53,7 +56,8 @@ class FrameResult:
     """One frame's outputs (read them, do not write) and how they came about.
 
     `recompute` is a grid of blocks (down, across), 1 where pixels differed from the reference. `reason` says why a run
-    was dense: first, expiry, scene cut, settled (the scene stands still again), bail-out.
+    was dense: first, expiry, scene cut, settled (the scene stands still again), bail-out, dense tail (in exact mode a
+    network that cannot be computed in pieces to 1e-5 is run whole whenever a pixel changes).
     """
 
     outputs: Outputs
@@ -94,34 +98,52 @@ class Engine:
         self._previous: Image | None = None
         self._outputs: Outputs = {}
         self._age = self._bailed = 0
+        # Where the tail holds most of the work, pieces save little and cost exactness: whole frames only.
+        self._trusted = self.settings.mode == "budget" or self.model.tail_share < _MOST
 
     def frame(self, image: Image) -> FrameResult:
         """The outputs for the next frame: uint8 RGB (height, width, channels) or float32 (1, c, h, w)."""
         clock = _Clock()
         pixels = self._accept(image)
         if self._reference is None or self._reference.dtype != pixels.dtype:
-            self._warm(image, pixels)
-            return self._rebuild(pixels, clock, "first", self._all())
+            return self._first(image, pixels, clock)
         self._age += 1
         match = self._match(pixels)
         clock.lap("match")
         if self.settings.expiry and self._age >= self.settings.expiry:
-            return self._rebuild(pixels, clock, "expiry", match.grid)
+            return self._renew(image, pixels, clock, "expiry", match.grid)
         if not match.grid.any() and match.move == (0, 0):
             self.pace.credit = min(self.pace.credit + 0.5, 5.0)
             return self._result("reused", match, clock)
+        if not self._trusted:
+            return self._renew(image, pixels, clock, "dense tail", match.grid)
         match = self._predict(pixels, match)
         clock.lap("predict")
-        if match.share < 1 and self._pays(match.share):
+        if self._pays(match.share):
             return self._partial(pixels, match, clock)
         return self._dense(image, pixels, match, clock)
 
-    def _warm(self, image: Image, pixels: Image) -> None:
-        """Run both ways cold, so that the times that decide later are those of warm runs."""
-        if not self.pace.plain_ms:
-            self.model.plain.frame(image)
+    def _first(self, image: Image, pixels: Image, clock: "_Clock") -> FrameResult:
+        """Run both ways: for the times that decide later, and to see whether this network can be exact in pieces."""
+        plain = self.model.plain.frame(image)
+        if self._trusted and not self.pace.plain_ms:
             self.features.rebuild(pixels, self.settings.eps)
-            self.pace.saw_plain(_timed(lambda: self.model.plain.frame(image))[1])
+            self.shadow(image)
+        result = self._renew(image, pixels, clock, "first", self._all())
+        exact = self.settings.mode == "exact"
+        if exact and self._trusted and relative_error(result.outputs, plain) > _DOUBT:
+            self._trusted, self._outputs = False, plain
+            result = replace(result, outputs=plain)
+        return result
+
+    def _renew(self, image: Image, pixels: Image, clock: "_Clock", reason: str, grid: blocks.Bytes) -> FrameResult:
+        """A full run that becomes the reference: through the cache, or plain where pieces cannot be trusted."""
+        if self._trusted:
+            return self._rebuild(pixels, clock, reason, grid)
+        self._outputs = self.shadow(image)
+        self._reference, self._previous, self._age = pixels.copy(), None, 0
+        clock.lap("plain")
+        return self._result("dense", _Match(grid, share=1.0), clock, reason)
 
     def shadow(self, image: Image) -> Outputs:
         """The plain run of a frame; the cache is left alone."""
@@ -166,7 +188,8 @@ class Engine:
         return _Match(self._compare(pixels, self._reference))
 
     def _predict(self, pixels: Image, match: _Match) -> _Match:
-        if not self.settings.motion and float(match.grid.mean()) > _HOPELESS:
+        learns = self.settings.bail_out_share is None and not self.settings.motion
+        if learns and float(match.grid.mean()) > _HOPELESS:
             return replace(match, share=1.0)
         still = replace(match, grid=blocks.merge(match.grid))
         still = replace(still, share=self.features.predict(blocks.expand(still.grid, self.settings.block, *self.size)))
@@ -192,7 +215,7 @@ class Engine:
 
     def _pays(self, share: float) -> bool:
         limit = self.settings.bail_out_share
-        return self.pace.pays(share) if limit is None else share < limit
+        return share < 1 and self.pace.pays(share) if limit is None else share < limit
 
     def _partial(self, pixels: Image, match: _Match, clock: "_Clock") -> FrameResult:
         assert self._reference is not None

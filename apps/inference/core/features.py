@@ -23,6 +23,7 @@ class Model:
         threadpool_limits(1, user_api="blas")
         self.graph, self.network = graph, lower(graph, height, width)
         self.weights = Weights(self.network)
+        self.tail_share = self.network.tail_macs / max(self.network.macs() + self.network.tail_macs, 1)
         self.pixels = pixels or Pixels((0.0,) * graph.channels, (1.0,) * graph.channels)
         self.table = self.pixels.table()
         self.plain = PlainEngine(graph, height, width, self.pixels)

@@ -113,8 +113,9 @@ def _erosion(network: Network) -> dict[str, tuple[float, float]]:
 
 
 def cache_bytes(network: Network, masks: regions.Masks) -> int:
-    """Bytes of one stream's feature maps, masks and input."""
-    return 4 * storage.arena_size(network) + masks.plan.size
+    """Bytes of one stream's feature maps, masks and reference frame (of bytes)."""
+    frame = network.tensors[0]
+    return 4 * storage.arena_size(network) + masks.plan.size + frame.height * frame.width * frame.channels
 
 
 def _verdict(network: Network, shares: tuple[Share, ...], total: int) -> str:
@@ -126,6 +127,6 @@ def _verdict(network: Network, shares: tuple[Share, ...], total: int) -> str:
             f"Exact reuse is small: {tail:.0%} of the work lies in the dense tail, from {network.tail_why}. "
             f"Only unchanged frames are free; expect at most {best:.1f}x on a changed one."
         )
-    bound = "bounded by erosion" if shares[0].work > 0.1 else "little eroded"
+    bound = "bounded by erosion" if shares[0].work > 5 * shares[0].dirty else "little eroded"
     text = f"Exact reuse is {bound}: {work}; at best {best:.1f}x on a frame with 0.5% dirty."
     return text + (f" The dense tail starts at {network.tail_why} and holds {tail:.1%} of the work." if tail else "")

@@ -8,7 +8,7 @@ from tests.inference.core.networks import Net
 
 H, W = 64, 96
 ALWAYS = {"bail_out_share": 2.0}
-NEVER = {"bail_out_share": 0.0}
+NEVER = {"bail_out_share": 0.0, "scene_cut": 1.1}
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_a_bail_out_leaves_the_cache_and_its_reference_alone(model: engine.Model
 
 
 def test_after_a_bail_out_a_return_with_a_small_change_is_partial_and_exact(model: engine.Model) -> None:
-    cached = _engine(model, bail_out_share=0.5)
+    cached = _engine(model, bail_out_share=0.5, scene_cut=1.1)
     cached.frame(_image())
     assert cached.frame(_image(1)).bail_out
     image = _touched(_image())

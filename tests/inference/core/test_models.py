@@ -35,8 +35,13 @@ def _pixels(name: str) -> engine.Pixels:
 
 @pytest.mark.parametrize(
     ("picture", "classes"),
-    [("chelsea.png", {281, 282, 285}), ("rocket.jpg", {657, 744}), ("coffee.png", {967, 968}), ("motorcycle_left.png", {665, 670})],
-)  # fmt: skip
+    [
+        ("chelsea.png", {281, 282, 285}),
+        ("rocket.jpg", {657, 744}),
+        ("coffee.png", {967, 968}),
+        ("motorcycle_left.png", {665, 670}),
+    ],
+)
 def test_the_classifier_knows_real_pictures(loaded: dict[str, graph.Graph], picture: str, classes: set[int]) -> None:
     plain = engine.PlainEngine(loaded["efficientnet-lite0"], 224, 224, _pixels("efficientnet-lite0"))
     logits = plain.frame(_picture(picture, 224, 224))["output"][0]

@@ -13,6 +13,21 @@ _COLS = 2**21
 _OUT = 2**19
 
 
+class Scratch:
+    """Space for one chunk of work and for lists of positions; shared, since a model runs one stream at a time."""
+
+    def __init__(self, network: Network) -> None:
+        most = max(t.height * t.width for t in network.tensors) + 1
+        self.ys, self.xs = np.zeros(most, dtype=np.int32), np.zeros(most, dtype=np.int32)
+        self.tile_ys, self.tile_xs = np.zeros(most, dtype=np.int32), np.zeros(most, dtype=np.int32)
+        widest = max(layer.channels for layer in network.layers)
+        deepest = max(lay.kernel[0] * lay.kernel[1] * network.tensors[lay.inputs[0]].channels for lay in network.layers)
+        self.cols: Floats = np.zeros(max(_COLS, 2 * (deepest + widest)), dtype=np.float32)
+        self.out: Floats = np.zeros(max(_OUT, 2 * widest), dtype=np.float32)
+        for array in (self.cols, self.out, self.ys, self.xs):
+            array.fill(0)
+
+
 class Weights:
     """Prepacked parameters of a network, shared by all its streams."""
 
@@ -33,10 +48,11 @@ class Weights:
                     parts.append(array.ravel())
                     at += array.size
         self.packed: Floats = np.concatenate(parts)
+        self.scratch = Scratch(network)
 
 
 class Stream:
-    """Cached feature maps, their masks, and scratch space."""
+    """Cached feature maps and their masks."""
 
     def __init__(self, weights: Weights, *, truncating: bool) -> None:
         network = weights.network
@@ -46,27 +62,20 @@ class Stream:
         self.truncating = truncating
         self.tolerance: Floats = np.full(len(network.tensors), -1, dtype=np.float32)
         self.spread: Floats = np.zeros(len(network.tensors), dtype=np.float32)
-        most = max(t.height * t.width for t in network.tensors) + 1
-        self.ys, self.xs = np.zeros(most, dtype=np.int32), np.zeros(most, dtype=np.int32)
-        self.tile_ys, self.tile_xs = np.zeros(most, dtype=np.int32), np.zeros(most, dtype=np.int32)
-        widest = max(layer.channels for layer in network.layers)
-        deepest = max(lay.kernel[0] * lay.kernel[1] * network.tensors[lay.inputs[0]].channels for lay in network.layers)
-        self.cols: Floats = np.zeros(max(_COLS, 2 * (deepest + widest)), dtype=np.float32)
-        self.out: Floats = np.zeros(max(_OUT, 2 * widest), dtype=np.float32)
         self.counts: Ints = np.zeros(len(network.layers), dtype=np.int64)
         # Touch the pages now: the first run's time decides when reuse pays.
-        for array in (self.arena, self.cols, self.out, self.masks.bits, self.ys, self.xs):
+        for array in (self.arena, self.masks.bits):
             array.fill(0)
 
     def put(self, image: npt.NDArray[np.generic], table: Floats) -> None:
         """Write the input's dirty pixels: bytes (h, w, c) through a table, or floats (h, w, c)."""
-        plan = self.masks.plan
-        count = running.collect(self.masks.bits, plan.masks, self.masks.boxes, 0, self.ys, self.xs)
+        plan, space = self.masks.plan, self.weights.scratch
+        count = running.collect(self.masks.bits, plan.masks, self.masks.boxes, 0, space.ys, space.xs)
         tensor = self.weights.tensors[0]
         if image.dtype == np.uint8:
-            maps.put_bytes(self.arena, tensor, image, table, self.ys, self.xs, count)
+            maps.put_bytes(self.arena, tensor, image, table, space.ys, space.xs, count)
         else:
-            maps.put_floats(self.arena, tensor, image, self.ys, self.xs, count)
+            maps.put_floats(self.arena, tensor, image, space.ys, space.xs, count)
 
     def everything(self) -> None:
         """Mark the whole input dirty and forget the tolerances, for a full run."""
@@ -76,12 +85,12 @@ class Stream:
 
     def run(self, *, known: bool, shift: Ints | None = None) -> None:
         """Compute all dirty positions; `known` when the masks have been predicted and nothing is truncated."""
-        w, m = self.weights, self.masks
+        w, m, space = self.weights, self.masks, self.weights.scratch
         still = m.still if shift is None else shift
         running.run(
             m.plan.layers, w.tensors, m.plan.masks, m.bits, m.boxes, still, w.axes, m.scratch, shift is not None, known,
             self.arena, w.packed, w.params, self.tolerance,
-            self.ys, self.xs, self.tile_ys, self.tile_xs, self.cols, self.out, self.counts,
+            space.ys, space.xs, space.tile_ys, space.tile_xs, space.cols, space.out, self.counts,
         )  # fmt: skip
 
     def measure(self, eps: float) -> None:
@@ -101,6 +110,5 @@ class Stream:
         return out
 
     def nbytes(self) -> int:
-        """Bytes held, scratch space included."""
-        arrays = (self.arena, self.masks.bits, self.ys, self.xs, self.cols, self.out)
-        return sum(a.nbytes for a in arrays)
+        """Bytes held by this stream alone."""
+        return self.arena.nbytes + self.masks.bits.nbytes

@@ -21,11 +21,11 @@ _FAST = ("contract", "nnan", "nsz")
 class Eight(types.Type):
     """Numba's type of eight floats."""
 
-    def __init__(self) -> None:
-        super().__init__(name="Eight")
+    def __init__(self, name: str = "Eight") -> None:
+        super().__init__(name)
 
 
-_eight: Any = Eight()  # type: ignore[no-untyped-call]
+_eight: Any = Eight()
 
 
 @register_model(Eight)
