@@ -9,3 +9,9 @@ class AccessConfig(AppConfig):
     name = "apps.access"
     label = "access"
     verbose_name = "Access"
+
+    def ready(self) -> None:
+        """Describe authentication in the API's schema."""
+        from apps.access.api import schema
+
+        assert schema.KeyScheme.name

@@ -168,8 +168,13 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_AUTHENTICATION": [],
     "SCHEMA_PATH_PREFIX": r"/api/v1",
-    "APPEND_COMPONENTS": {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}},
-    "SECURITY": [{"key": []}],
+    "ENUM_NAME_OVERRIDES": {
+        "FeedbackVerdict": "apps.answers.models.Feedback.Verdict",
+        "JudgeVerdict": "apps.answers.models.Verification.Verdict",
+        "GoldenStatus": "apps.answers.models.GoldenAnswer.Status",
+        "WorkStatus": "apps.work.models.Work.Status",
+        "EntryOrigin": "apps.answers.models.Entry.Origin",
+    },
 }
 
 METRICS_TOKEN = environment.text("METRICS_TOKEN", "")  # without one only this machine may scrape /metrics
