@@ -2,11 +2,20 @@
 
 import numpy as np
 
-from apps.inference.core.kernels import winograd
-from apps.inference.core.network.layers import Kind, Network
+from apps.inference.core.network.layers import Kind, Layer, Network
 from apps.inference.core.program import ALIGNED, HP, LEFT, OFF, TENSOR_WIDTH, TOP, WP, C, H, Ints, W
 
 _ALIGN = 16
+_LANES = 8
+
+
+def tiled(layer: Layer) -> bool:
+    """Whether a layer may run by Winograd tiles: a dense 3 x 3 window, stride 1, whole vectors of channels."""
+    plain = (layer.kernel, layer.stride, layer.dilation) == ((3, 3), (1, 1), (1, 1))
+    if layer.kind != Kind.CONV or not plain or layer.weight is None:
+        return False
+    inputs, outputs = layer.weight.shape[2:]
+    return bool(inputs % _LANES == 0 and outputs % _LANES == 0 and inputs >= 16)
 
 
 def _margins(network: Network) -> Ints:
@@ -23,7 +32,7 @@ def _margins(network: Network) -> Ints:
                 (source.height, source.width), strict=True,
             )
         ]  # fmt: skip
-        if winograd.suits(layer):
+        if tiled(layer):
             # A tile at the end of an odd side reads one pixel more.
             ends = [ends[0] + out.height % 2, ends[1] + out.width % 2]
         row = need[layer.inputs[0]]

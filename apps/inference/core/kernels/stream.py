@@ -41,7 +41,7 @@ class Weights:
         at = max(layer.channels for layer in network.layers)
         parts: list[Floats] = [np.zeros(at, dtype=np.float32)]
         for row, layer in zip(self.layers, network.layers, strict=True):
-            tiled = winograd.weights(layer) if winograd.suits(layer) else None
+            tiled = winograd.weights(layer) if storage.tiled(layer) else None
             for column, array in ((WEIGHT, layer.weight), (BIAS, layer.bias), (TILES, tiled)):
                 if array is not None:
                     row[column] = at

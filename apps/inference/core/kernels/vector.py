@@ -31,7 +31,7 @@ _eight: Any = Eight()
 @register_model(Eight)
 class _EightModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _VECTOR)
+        super().__init__(manager, kind, _VECTOR)  # type: ignore[no-untyped-call]
 
 
 def _pointer(builder: Any, address: Any) -> Any:

@@ -9,21 +9,12 @@ import numpy.typing as npt
 from apps.inference.core.kernels import vector as v
 from apps.inference.core.kernels.compute import POS, ROW, VEC, window
 from apps.inference.core.native import native
-from apps.inference.core.network.layers import Kind, Layer
+from apps.inference.core.network.layers import Layer
 from apps.inference.core.program import COUNT, MH, MOFF, MW, TILES, C
 
 Floats = npt.NDArray[np.float32]
 _G = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]])
 _TABLE = "int64[:,::1]"
-
-
-def suits(layer: Layer) -> bool:
-    """Whether a layer may run by tiles: a dense 3 x 3 window, stride 1, whole vectors of channels."""
-    plain = (layer.kernel, layer.stride, layer.dilation) == ((3, 3), (1, 1), (1, 1))
-    if layer.kind != Kind.CONV or not plain or layer.weight is None:
-        return False
-    inputs, outputs = layer.weight.shape[2:]
-    return bool(inputs % v.LANES == 0 and outputs % v.LANES == 0 and inputs >= 16)
 
 
 def weights(layer: Layer) -> Floats:
