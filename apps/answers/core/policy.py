@@ -162,14 +162,14 @@ def decide(question: str, policy: Policy, golden: Sequence[Near], entry: Near | 
     """
     best = golden[0] if golden else None
     margin = margin_of(golden)
-    fired = _static_vetoes(question, policy, best, margin) if best else ()
     static = best is not None and best.similarity >= max(policy.tau_static, least)
+    fired = _static_vetoes(question, policy, best, margin) if best and static else ()
     served_static = static and not fired
-    vetoes = _dynamic_vetoes(question, policy, golden, entry) if entry else ()
-    dynamic = entry is not None and entry.similarity >= max(policy.tau_dynamic, least) and not vetoes
-    outcome = "static_hit" if served_static else "dynamic_hit" if dynamic else "miss"
+    dynamic = entry is not None and entry.similarity >= max(policy.tau_dynamic, least) and not served_static
+    vetoes = _dynamic_vetoes(question, policy, golden, entry) if entry and dynamic else ()
+    outcome = "static_hit" if served_static else "dynamic_hit" if dynamic and not vetoes else "miss"
     grey = best is not None and not served_static and best.similarity >= policy.sigma_min
-    shown = fired if static else vetoes if entry and entry.similarity >= policy.tau_dynamic else ()
+    shown = fired or vetoes
     return Decision(
         outcome=outcome,
         similarity_static=best.similarity if best else None,

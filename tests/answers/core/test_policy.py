@@ -62,23 +62,23 @@ def test_a_guarded_static_hit_is_demoted_to_the_grey_zone() -> None:
 
 
 def test_a_direct_hit_needs_a_margin_over_other_answers() -> None:
-    golden = [Near("one", 0.9, "a"), Near("two", 0.88, "b")]
-    assert decide("three", Policy(), golden, None).guards == ("margin",)
-    assert decide("three", Policy(guards=OFF), golden, None).outcome == "static_hit"
+    golden = [Near("pears", 0.9, "a"), Near("plums", 0.88, "b")]
+    assert decide("apples", Policy(), golden, None).guards == ("margin",)
+    assert decide("apples", Policy(guards=OFF), golden, None).outcome == "static_hit"
 
 
 def test_an_alias_of_the_same_answer_is_no_rival() -> None:
-    golden = [Near("one", 0.9, "a"), Near("uno", 0.89, "a"), Near("two", 0.7, "b")]
-    decision = decide("three", Policy(), golden, None)
+    golden = [Near("pears", 0.9, "a"), Near("a pear", 0.89, "a"), Near("plums", 0.7, "b")]
+    decision = decide("apples", Policy(), golden, None)
     assert decision.outcome == "static_hit"
     assert decision.margin == pytest.approx(0.2)
 
 
 def test_a_promotion_must_agree_with_the_golden_tier_around_the_question() -> None:
-    golden = [Near("one", 0.8, "a"), Near("two", 0.6, "b")]
-    assert decide("three", Policy(), golden, Near("four", 0.95, "b")).outcome == "miss"
-    assert decide("three", Policy(), golden, Near("four", 0.95, "a")).outcome == "dynamic_hit"
-    assert decide("three", Policy(), golden, Near("four", 0.95, None)).outcome == "dynamic_hit"
+    golden = [Near("pears", 0.8, "a"), Near("plums", 0.6, "b")]
+    assert decide("apples", Policy(), golden, Near("grapes", 0.95, "b")).outcome == "miss"
+    assert decide("apples", Policy(), golden, Near("grapes", 0.95, "a")).outcome == "dynamic_hit"
+    assert decide("apples", Policy(), golden, Near("grapes", 0.95, None)).outcome == "dynamic_hit"
 
 
 @pytest.mark.parametrize(

@@ -41,3 +41,7 @@ class OpenAIEmbedder:
             wanted = (len(texts), self.dimension)
             raise EmbedderError(f"the embedder gave vectors of shape {vectors.shape}, not {wanted}")
         return unit(vectors)
+
+    def close(self) -> None:
+        """Close the connections to the endpoint."""
+        self._client.close()
