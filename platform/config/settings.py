@@ -174,6 +174,8 @@ SPECTACULAR_SETTINGS = {
         "GoldenStatus": "apps.answers.models.GoldenAnswer.Status",
         "WorkStatus": "apps.work.models.Work.Status",
         "EntryOrigin": "apps.answers.models.Entry.Origin",
+        "ServedOrigin": ["golden", "generated", "client"],
+        "GivenVerdict": ["", "APPROVE", "REJECT", "UNSURE"],
     },
 }
 

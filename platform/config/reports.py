@@ -1,0 +1,109 @@
+"""Write what a benchmark measured: a table, JSON, and one HTML page with plots that needs nothing from outside."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+STYLE = (
+    "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:1100px;padding:0 1rem;color:#22252b}"
+    "table{border-collapse:collapse;margin:1rem 0 2rem;font-variant-numeric:tabular-nums}"
+    "th,td{padding:.3rem .7rem;border-bottom:1px solid #e4e2dc;text-align:right}"
+    "td:first-child,th:first-child{text-align:left}"
+    "rect{fill:#d9a63a}text{font:12px system-ui}"
+    "@media(prefers-color-scheme:dark){body{background:#15171b;color:#ecebe7}th,td{border-color:#30343c}text{fill:#ecebe7}}"
+)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Write rows of one part as text, each column as wide as it needs."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [names, *[[shown(row.get(name)) for name in names] for row in rows]]
+    widths = [max(len(line[place]) for line in cells) for place in range(len(names))]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)
+
+
+def shown(value: Any) -> str:
+    """Write a value briefly."""
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def parts(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Sort rows by their part."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(str(row.get("part", "all")), []).append(row)
+    return found
+
+
+def document(command: str, rows: Sequence[Row], checkout: Path) -> dict[str, Any]:
+    """Build what is written as JSON."""
+    machine = {"system": platform.platform(), "processor": _processor(), "cores": os.cpu_count()}
+    return {"command": command, "commit": _commit(checkout), "machine": machine, "rows": list(rows)}
+
+
+def page(report: dict[str, Any]) -> str:
+    """Write the report as one HTML page."""
+    title = html.escape(report["command"])
+    about = html.escape(f"{json.dumps(report['machine'])}, commit {report['commit']}")
+    body = [f"<h1>{title}</h1><p>{about}</p>"]
+    for name, rows in parts(report["rows"]).items():
+        body.append(f"<h2>{html.escape(name)}</h2>{_plot(rows)}{_html_table(rows)}")
+    head = f"<!doctype html><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
+    return head + "".join(body)
+
+
+def _html_table(rows: Sequence[Row]) -> str:
+    names = list(dict.fromkeys(name for row in rows for name in row if name != "part"))
+    head = "".join(f"<th>{html.escape(name)}" for name in names)
+    lines = "".join("<tr>" + "".join(f"<td>{html.escape(shown(row.get(name)))}" for name in names) for row in rows)
+    return f"<table><tr>{head}{lines}</table>"
+
+
+def _plot(rows: Sequence[Row]) -> str:
+    """Draw the part's headline number as bars, one a row."""
+    wanted = ("static_share", "p50_ms", "recall_at_1", "wrong_hits", "over_onnxruntime", "byte_hit")
+    name = next((name for name in wanted if all(isinstance(row.get(name), int | float) for row in rows)), None)
+    if name is None:
+        return ""
+    most = max(float(row[name]) for row in rows) or 1.0
+    bars = []
+    for place, row in enumerate(rows):
+        label = _label(row)
+        width, y = 420 * float(row[name]) / most, 20 * place
+        bars.append(f'<rect x="430" y="{y}" width="{width:.1f}" height="15" rx="3"/>')
+        bars.append(f'<text x="424" y="{y + 12}" text-anchor="end">{html.escape(label)}</text>')
+        bars.append(f'<text x="{436 + width:.1f}" y="{y + 12}">{shown(row[name])}</text>')
+    height = 20 * len(rows)
+    return f'<figure><figcaption>{name}</figcaption><svg width="960" height="{height}" role="img">{"".join(bars)}</svg></figure>'
+
+
+def _label(row: Row) -> str:
+    words = [str(value) for key, value in row.items() if isinstance(value, str) and key != "part"]
+    numbers = [
+        f"{key} {row[key]}" for key in ("seed", "budget", "error", "per_class", "entries", "clients") if key in row
+    ]
+    return " ".join(words + numbers)
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
+
+
+def _commit(checkout: Path) -> str:
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)  # noqa: S603
+    return done.stdout.strip()
