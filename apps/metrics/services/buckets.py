@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from apps.metrics.services.counting import BUCKET_S, EDGES_MS, bucket_key
 
 SETTLED_S = 30  # a bucket this old takes no more counts, except after an outage: the fold reads those again
 REMEMBER = 400
+BIN = EDGES_MS[1] / EDGES_MS[0]  # each upper edge over the one before
 Key = tuple[str, str, str]
 
 
@@ -30,18 +32,19 @@ class Sum:
         self.latency.update(other.latency)
 
     def quantiles(self) -> dict[str, float | None]:
-        """Give p50, p95 and p99 in ms, as the upper edge of their bin; None when nothing was measured."""
+        """Give p50, p95 and p99 in ms, within a bin of the truth; None when nothing was measured."""
         return {name: quantile(self.latency, share) for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))}
 
 
 def quantile(latency: Counter[int], share: float) -> float | None:
-    """Give the latency in ms that a share of all requests did not pass."""
-    total = sum(latency.values())
+    """Give the latency in ms that a share of all requests did not pass, interpolated on a log scale in its bin."""
+    wanted = share * sum(latency.values())
     seen = 0
     for place in sorted(latency):
         seen += latency[place]
-        if seen >= share * total and seen:
-            return EDGES_MS[min(place, len(EDGES_MS) - 1)]
+        if latency[place] and seen >= wanted:
+            upper = EDGES_MS[min(place, len(EDGES_MS) - 1)]
+            return round(upper * math.pow(BIN, (wanted - seen) / latency[place]), 3)
     return None
 
 
