@@ -11,6 +11,7 @@ from rest_framework.views import APIView
 
 from apps.access import services
 from apps.access.api.authentication import caller_of
+from apps.access.api.problems import CONTENT_TYPE
 
 
 def once(request: Request, create: Callable[[], Response]) -> Response:
@@ -24,7 +25,7 @@ def once(request: Request, create: Callable[[], Response]) -> Response:
         return response.status_code, json.loads(JSONRenderer().render(response.data))
 
     status, data = services.remembered(caller_of(request), key, request.path, request._request.body, perform)
-    return Response(data, status=status)
+    return Response(data, status=status, content_type=CONTENT_TYPE if status >= 400 else None)
 
 
 class Idempotent(APIView):

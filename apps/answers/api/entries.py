@@ -8,6 +8,7 @@ from uuid import UUID
 import django_filters
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
+from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
@@ -18,7 +19,7 @@ from rest_framework.views import APIView
 
 from apps.access.api.authentication import HasScope, caller_of
 from apps.access.core.callers import Caller
-from apps.answers.api.lists import LIST_BACKENDS, CreatedFilter
+from apps.answers.api.lists import LIST_BACKENDS, CreatedFilter, Words
 from apps.answers.api.problems import PROBLEMS
 from apps.answers.models import Entry
 from apps.answers.services import upkeep
@@ -46,13 +47,13 @@ class EntrySerializer(serializers.Serializer[Any]):
 class PurgeSerializer(serializers.Serializer[Any]):
     """What to purge: entries that match everything named here; at least one thing must be named."""
 
-    ids = serializers.ListField(child=serializers.UUIDField(), required=False, max_length=10_000)
-    namespace = serializers.CharField(required=False, max_length=63)
+    ids = serializers.ListField(child=serializers.UUIDField(), required=False, allow_empty=False, max_length=10_000)
+    namespace = Words(required=False, max_length=63)
     golden = serializers.UUIDField(required=False, help_text="The golden answer they point at.")
     version = serializers.IntegerField(required=False, min_value=1, max_value=2_147_483_647)
-    client = serializers.CharField(required=False, max_length=64, help_text="Who wrote them: a key's id, or `backend`.")
+    client = Words(required=False, max_length=64, help_text="Who wrote them: a key's id, or `backend`.")
     origin = serializers.ChoiceField(Entry.Origin.choices, required=False)
-    q = serializers.CharField(required=False, max_length=1000, help_text="Words of the question.")
+    q = Words(required=False, max_length=1000, help_text="Words of the question.")
     created_after = serializers.DateTimeField(required=False, help_text="The beginning of the time range, included.")
     created_before = serializers.DateTimeField(required=False, help_text="The end of the time range, excluded.")
 
@@ -61,6 +62,17 @@ class PurgeSerializer(serializers.Serializer[Any]):
         if unknown := sorted(set(self.initial_data) - set(self.fields)):
             raise serializers.ValidationError(dict.fromkeys(unknown, "There is no such condition."))
         return attrs
+
+
+class PurgeSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """Says in the schema what `validate` demands: at least one condition, and none that does not exist."""
+
+    target_class = PurgeSerializer
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> Any:
+        """Give the schema of a purge."""
+        schema = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
+        return {**schema, "minProperties": 1, "additionalProperties": False}
 
 
 class PurgedSerializer(serializers.Serializer[Any]):

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from apps.access.api.authentication import caller_of
 from apps.access.api.idempotency import Idempotent
+from apps.answers.api.lists import Words
 from apps.answers.api.problems import PROBLEMS
 from apps.answers.api.query import IDEMPOTENCY
 from apps.answers.models import Feedback, Query
@@ -22,7 +23,7 @@ class FeedbackSerializer(serializers.Serializer[Any]):
     """Good or bad, and why."""
 
     verdict = serializers.ChoiceField(Feedback.Verdict.choices)
-    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
+    note = Words(required=False, default="", allow_blank=True, max_length=2000)
 
 
 class ReactionSerializer(serializers.Serializer[Any]):

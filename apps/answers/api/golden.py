@@ -189,7 +189,7 @@ class GoldenViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
     @action(detail=True, methods=["get"], filter_backends=[], filterset_class=None)
     def served(self, request: Request, pk: UUID) -> Response:
         """Tell who was served this golden answer, or one version of it, newest first."""
-        query = VersionQuery(data=request.query_params)
+        query = VersionQuery(data=request.query_params.dict())
         query.is_valid(raise_exception=True)
         golden.of(caller_of(request), pk)
         rows = reacting.served(caller_of(request), golden=pk, version=query.validated_data.get("version"))

@@ -6,14 +6,15 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.answers.api.lists import Words
 from apps.answers.core.text import LONGEST_QUESTION
 from apps.answers.models import GoldenAnswer
 from apps.answers.services.filling import MAX_ANSWER
 from apps.answers.services.golden.texts import LONGEST_LINK, LONGEST_TAG, MOST_ALIASES, MOST_TAGS
 
 
-def _question() -> serializers.CharField:
-    return serializers.CharField(max_length=LONGEST_QUESTION, trim_whitespace=False)
+def _question() -> Words:
+    return Words(max_length=LONGEST_QUESTION, trim_whitespace=False)
 
 
 class GoldenSerializer(serializers.Serializer[Any]):
@@ -41,20 +42,16 @@ class GoldenSerializer(serializers.Serializer[Any]):
 class GoldenWrite(serializers.Serializer[Any]):
     """What a curator writes."""
 
-    namespace = serializers.CharField(default="default", max_length=63)
+    namespace = Words(default="default", max_length=63)
     question = _question()
-    answer = serializers.CharField(max_length=MAX_ANSWER, trim_whitespace=False)
+    answer = Words(max_length=MAX_ANSWER, trim_whitespace=False)
     aliases = serializers.ListField(child=_question(), default=list, max_length=MOST_ALIASES)
-    tags = serializers.ListField(
-        child=serializers.CharField(max_length=LONGEST_TAG), default=list, max_length=MOST_TAGS
-    )
-    attachments = serializers.ListField(
-        child=serializers.CharField(max_length=LONGEST_LINK), default=list, max_length=MOST_TAGS
-    )
+    tags = serializers.ListField(child=Words(max_length=LONGEST_TAG), default=list, max_length=MOST_TAGS)
+    attachments = serializers.ListField(child=Words(max_length=LONGEST_LINK), default=list, max_length=MOST_TAGS)
     valid_from = serializers.DateTimeField(allow_null=True, default=None)
     valid_until = serializers.DateTimeField(allow_null=True, default=None)
     review_by = serializers.DateField(allow_null=True, default=None)
-    owner = serializers.CharField(
+    owner = Words(
         allow_null=True, required=False, max_length=150, help_text="The user name of a member of this workspace."
     )
 

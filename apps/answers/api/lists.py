@@ -1,16 +1,61 @@
-"""What lists of this API share: ordering that a cursor can follow, and filters that refuse what they cannot read."""
+"""What doors of this API share: ordering that a cursor can follow, and values that are refused when they do not fit."""
 
 from __future__ import annotations
 
-import django_filters
-from django_filters.rest_framework import DjangoFilterBackend
-from rest_framework.filters import OrderingFilter
+from datetime import UTC, datetime
+from typing import Any
 
-LIST_BACKENDS = (DjangoFilterBackend, OrderingFilter)
+import django_filters
+from django.db.models import QuerySet
+from django_filters.rest_framework import DjangoFilterBackend
+from rest_framework import serializers
+from rest_framework.filters import OrderingFilter
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+
+class StrictFilters(DjangoFilterBackend):
+    """Filters that refuse an empty value where words are not meant, instead of overlooking it."""
+
+    def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: APIView) -> QuerySet[Any]:
+        """Narrow a list."""
+        filterset = self.get_filterset(request, queryset, view)
+        for name, item in filterset.filters.items() if filterset else ():
+            if request.query_params.get(name) == "" and not isinstance(item, django_filters.CharFilter):
+                raise serializers.ValidationError({name: "This value is empty."})
+        narrowed: QuerySet[Any] = super().filter_queryset(request, queryset, view)
+        return narrowed
+
+
+class MomentFilter(django_filters.IsoDateTimeFilter):
+    """A time in ISO 8601; put into UTC, since PostgreSQL does not read every zone that Python does."""
+
+    def filter(self, qs: QuerySet[Any], value: datetime | None) -> QuerySet[Any]:
+        """Compare with a time."""
+        if value is not None:
+            try:
+                value = value.astimezone(UTC)
+            except OverflowError as problem:
+                raise serializers.ValidationError({self.field_name: "This time is out of range."}) from problem
+        narrowed: QuerySet[Any] = super().filter(qs, value)
+        return narrowed
 
 
 class CreatedFilter(django_filters.FilterSet):
     """A half-open range of creation: `created_after` <= created_at < `created_before`."""
 
-    created_after = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="gte")
-    created_before = django_filters.IsoDateTimeFilter(field_name="created_at", lookup_expr="lt")
+    created_after = MomentFilter(field_name="created_at", lookup_expr="gte")
+    created_before = MomentFilter(field_name="created_at", lookup_expr="lt")
+
+
+class Words(serializers.CharField):
+    """A string that must come as one: a number or a truth value is refused."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Take a string."""
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+LIST_BACKENDS = (StrictFilters, OrderingFilter)

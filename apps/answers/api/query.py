@@ -20,7 +20,12 @@ from apps.answers.api.problems import PROBLEMS
 from apps.answers.core.text import Turn
 
 BATCH = 256
-IDEMPOTENCY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, description="Do this once.")
+IDEMPOTENCY = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "minLength": 1, "maxLength": 255},
+    OpenApiParameter.HEADER,
+    description="Do this once.",
+)
 
 
 class TurnSerializer(serializers.Serializer[Any]):

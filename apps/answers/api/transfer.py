@@ -127,7 +127,7 @@ class FirstRenderer(BaseContentNegotiation):
 
 def bring_in(request: Request) -> Response:
     """Import the body of a request."""
-    switches = SwitchSerializer(data=request.query_params)
+    switches = SwitchSerializer(data=request.query_params.dict())
     switches.is_valid(raise_exception=True)
     kind, stream = _upload(request)
     records = transfer.read_jsonl(stream) if kind == "jsonl" else transfer.read_csv(stream)
@@ -142,7 +142,7 @@ def bring_in(request: Request) -> Response:
 
 def carry_out(request: Request) -> StreamingHttpResponse:
     """Export golden answers."""
-    wanted = ExportSerializer(data=request.query_params)
+    wanted = ExportSerializer(data=request.query_params.dict())
     wanted.is_valid(raise_exception=True)
     kind = wanted.validated_data.pop("format")
     parts = transfer.export(caller_of(request), kind, **wanted.validated_data)

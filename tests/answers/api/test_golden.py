@@ -100,10 +100,28 @@ def test_a_list_is_read_page_by_page(curator: Http) -> None:
     assert sorted(seen) == [f"Question {number}" for number in range(5)]
 
 
-@pytest.mark.parametrize("query", ["?status=nonsense", "?created_after=yesterday", "?q=%00"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?status=nonsense",
+        "?created_after=yesterday",
+        "?q=%00",
+        "?review_by=",
+        "?created_after=0001-01-01T00:00:00%2B23:00",
+    ],
+)
 def test_a_filter_that_cannot_be_read_is_refused(curator: Http, query: str) -> None:
     reply = curator.get(URL + query)
     assert (reply.status_code, reply.headers["Content-Type"]) == (422, "application/problem+json")
+
+
+def test_a_time_of_any_zone_is_compared(curator: Http) -> None:
+    made(curator)
+    assert len(curator.get(f"{URL}?created_after=1841-05-16T01:53:49-18:37").json()["results"]) == 1
+
+
+def test_a_draft_has_no_versions(curator: Http) -> None:
+    assert curator.get(f"{URL}{made(curator)['id']}/versions/").json() == []
 
 
 def test_another_workspaces_answer_is_not_found(curator: Http) -> None:

@@ -89,6 +89,11 @@ def test_an_export_is_a_file_that_can_be_imported(owner: Http, query: str, kind:
     assert owner.post(f"{URL}import/", reply.content, kind).json()["unchanged"] == 1
 
 
+def test_errors_look_alike_with_an_idempotency_key(owner: Http) -> None:
+    reply = owner.post(f"{URL}import/", b"question\r\n", "text/csv", Idempotency_Key="k")
+    assert (reply.status_code, reply.headers["Content-Type"]) == (422, "application/problem+json")
+
+
 def test_an_export_that_makes_no_sense_is_refused(owner: Http) -> None:
     assert owner.get(f"{URL}export/?format=xlsx").status_code == 422
     assert owner.get(f"{URL}export/?status=lost").status_code == 422

@@ -83,6 +83,7 @@ def test_one_broken_row_and_nothing_is_written(owner: Caller) -> None:
         ("question,answer,namespace\nx,y,\0\n", [(2, "namespace")]),
         ("question,answer,valid_from\nx,y,tomorrow\n", [(2, "valid_from")]),
         ("question,answer,valid_from\nx,y,2030-02-31\n", [(2, "valid_from")]),
+        ("question,answer,valid_from\nx,y,0001-01-01T00:00:00+23:00\n", [(2, "valid_from")]),
         ("question,answer,valid_from,valid_until\nx,y,2031-01-01,2030-01-01\n", [(2, "valid_until")]),
         ('question,answer,tags\nx,y,"[1]"\n', [(2, "tags")]),
         ("question,answer\nSame?,1\nsame?,2\n", [(3, "question")]),

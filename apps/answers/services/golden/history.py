@@ -38,7 +38,7 @@ class Edition:
 def versions(row: GoldenAnswer) -> list[Edition]:
     """List a golden answer's versions, newest first."""
     rows = list(row.versions.order_by("-number"))
-    before: list[GoldenVersion | None] = [*rows[1:], None]
+    before: list[GoldenVersion | None] = [*rows, None][1:]
     return [Edition(version, changes(old, version)) for version, old in zip(rows, before, strict=True)]
 
 

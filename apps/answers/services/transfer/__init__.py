@@ -2,6 +2,6 @@
 
 from apps.answers.services.transfer.exports import FORMATS, export
 from apps.answers.services.transfer.imports import Report, import_rows
-from apps.answers.services.transfer.records import Fault, Faulty, read_csv, read_jsonl
+from apps.answers.services.transfer.records import Fault, Faulty, Record, read_csv, read_jsonl
 
-__all__ = ["FORMATS", "Fault", "Faulty", "Report", "export", "import_rows", "read_csv", "read_jsonl"]
+__all__ = ["FORMATS", "Fault", "Faulty", "Record", "Report", "export", "import_rows", "read_csv", "read_jsonl"]

@@ -71,4 +71,7 @@ def moment(cell: str) -> datetime | None:
         found = None
     if found is None:
         raise ValueError("Must be a time like 2030-01-31T12:00:00Z.")
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    try:
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except OverflowError as problem:
+        raise ValueError("This time is out of range.") from problem
