@@ -1,15 +1,13 @@
 """One stream through one network: reuse what did not move, compute the rest, or run plain when that is cheaper."""
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from apps.inference.core import blocks, motion, program
 from apps.inference.core.features import Features, Model
+from apps.inference.core.frames import Clock, FrameResult, Match, Outcome, Settings, timed
 from apps.inference.core.network.loading import Graph
 from apps.inference.core.pace import Pace
 from apps.inference.core.plain import FrameError, Outputs, Pixels, PlainEngine, relative_error, shape_of
@@ -18,8 +16,6 @@ __all__ = [
     "Engine", "FrameError", "FrameResult", "Model", "Outputs", "Pixels", "PlainEngine", "Settings", "relative_error",
 ]  # fmt: skip
 
-_T = TypeVar("_T")
-Outcome = Literal["reused", "partial", "dense"]
 Image = npt.NDArray[np.generic]
 _CUT_DB = 20.0
 _HOPELESS = 0.9
@@ -27,55 +23,6 @@ _MOST = 0.5
 # A network that amplifies rounding this much on its first frame could pass 1e-5 on a later one.
 _DOUBT = 4e-6
 _LOOK_EVERY = 4
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a stream is cached (product.md, section 2). Block in pixels, psnr in dB, eps in deviations of a layer.
-
-    expiry: a full run every so many frames, 0 is never. scene_cut: share of blocks that changed beyond recognition.
-    bail_out_share: run plain from this predicted share of work on; None learns it from this machine's times.
-    """
-
-    mode: Literal["exact", "budget"] = "exact"
-    block: int = 16
-    psnr_db: float = 42.0
-    eps: float = 0.1
-    motion: bool = False
-    expiry: int = 300
-    scene_cut: float = 0.6
-    bail_out_share: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.mode not in ("exact", "budget") or not 4 <= self.block <= 256 or self.eps < 0 or self.expiry < 0:
-            raise ValueError("settings: mode is exact or budget, block 4..256, eps and expiry not negative")
-
-
-@dataclass(frozen=True)
-class FrameResult:
-    """One frame's outputs (read them, do not write) and how they came about.
-
-    `recompute` is a grid of blocks (down, across), 1 where pixels differed from the reference. `reason` says why a run
-    was dense: first, expiry, scene cut, settled (the scene stands still again), bail-out, dense tail (in exact mode a
-    network that cannot be computed in pieces to 1e-5 is run whole whenever a pixel changes).
-    """
-
-    outputs: Outputs
-    outcome: Outcome
-    dirty_share: float
-    work_share: float
-    bail_out: bool
-    timings_ms: dict[str, float]
-    recompute: blocks.Bytes
-    reason: str = ""
-    motion: tuple[int, int] = (0, 0)
-
-
-@dataclass(frozen=True)
-class _Match:
-    grid: blocks.Bytes
-    move: tuple[int, int] = (0, 0)
-    share: float = 0.0
 
 
 class Engine:
@@ -103,7 +50,7 @@ class Engine:
 
     def frame(self, image: Image) -> FrameResult:
         """The outputs for the next frame: uint8 RGB (height, width, channels) or float32 (1, c, h, w)."""
-        clock = _Clock()
+        clock = Clock()
         pixels = self._accept(image)
         if self._reference is None or self._reference.dtype != pixels.dtype:
             return self._first(image, pixels, clock)
@@ -123,7 +70,7 @@ class Engine:
             return self._partial(pixels, match, clock)
         return self._dense(image, pixels, match, clock)
 
-    def _first(self, image: Image, pixels: Image, clock: "_Clock") -> FrameResult:
+    def _first(self, image: Image, pixels: Image, clock: Clock) -> FrameResult:
         """Run both ways: for the times that decide later, and to see whether this network can be exact in pieces."""
         plain = self.model.plain.frame(image)
         if self._trusted and not self.pace.plain_ms:
@@ -136,18 +83,18 @@ class Engine:
             result = replace(result, outputs=plain)
         return result
 
-    def _renew(self, image: Image, pixels: Image, clock: "_Clock", reason: str, grid: blocks.Bytes) -> FrameResult:
+    def _renew(self, image: Image, pixels: Image, clock: Clock, reason: str, grid: blocks.Bytes) -> FrameResult:
         """A full run that becomes the reference: through the cache, or plain where pieces cannot be trusted."""
         if self._trusted:
             return self._rebuild(pixels, clock, reason, grid)
         self._outputs = self.shadow(image)
         self._reference, self._previous, self._age = pixels.copy(), None, 0
         clock.lap("plain")
-        return self._result("dense", _Match(grid, share=1.0), clock, reason)
+        return self._result("dense", Match(grid, share=1.0), clock, reason)
 
     def shadow(self, image: Image) -> Outputs:
         """The plain run of a frame; the cache is left alone."""
-        outputs, took = _timed(lambda: self.model.plain.frame(image))
+        outputs, took = timed(lambda: self.model.plain.frame(image))
         self.pace.saw_plain(took)
         return outputs
 
@@ -183,11 +130,11 @@ class Engine:
             return blocks.match_exact(pixels, reference, s.block)
         return blocks.match_budget(pixels, reference, s.block, s.psnr_db)
 
-    def _match(self, pixels: Image) -> _Match:
+    def _match(self, pixels: Image) -> Match:
         assert self._reference is not None
-        return _Match(self._compare(pixels, self._reference))
+        return Match(self._compare(pixels, self._reference))
 
-    def _predict(self, pixels: Image, match: _Match) -> _Match:
+    def _predict(self, pixels: Image, match: Match) -> Match:
         learns = self.settings.bail_out_share is None and not self.settings.motion
         if learns and float(match.grid.mean()) > _HOPELESS:
             return replace(match, share=1.0)
@@ -201,7 +148,7 @@ class Engine:
         self.features.predict(blocks.expand(still.grid, self.settings.block, *self.size))
         return still
 
-    def _moved(self, pixels: Image, match: _Match) -> _Match | None:
+    def _moved(self, pixels: Image, match: Match) -> Match | None:
         """The match at the frame's mean movement, every block checked again at that one offset."""
         s = self.settings
         assert self._reference is not None
@@ -211,35 +158,35 @@ class Engine:
         grid = self._compare(pixels, motion.shifted(self._reference, move))
         grid = blocks.merge(motion.uncover(grid, s.block, *self.size, move))
         mask = blocks.expand(grid, s.block, *self.size)
-        return _Match(grid, move, self.features.predict(mask, program.shifts(self.model.network, move)))
+        return Match(grid, move, self.features.predict(mask, program.shifts(self.model.network, move)))
 
     def _pays(self, share: float) -> bool:
         limit = self.settings.bail_out_share
         return share < 1 and self.pace.pays(share) if limit is None else share < limit
 
-    def _partial(self, pixels: Image, match: _Match, clock: "_Clock") -> FrameResult:
+    def _partial(self, pixels: Image, match: Match, clock: Clock) -> FrameResult:
         assert self._reference is not None
         if match.move != (0, 0):
             self._reference = motion.shifted(self._reference, match.move)
-        (changed, took) = _timed(lambda: self.features.update(pixels, match.move))
+        (changed, took) = timed(lambda: self.features.update(pixels, match.move))
         blocks.renew(match.grid, pixels, self._reference, self.settings.block)
         clock.lap("layers")
         if changed:
-            self._outputs, more = _timed(self.features.outputs)
+            self._outputs, more = timed(self.features.outputs)
             took += more
         self.pace.saw_partial(match.share, took)
         clock.lap("tail")
         return self._result("partial", replace(match, share=self.features.share()), clock)
 
-    def _rebuild(self, pixels: Image, clock: "_Clock", reason: str, grid: blocks.Bytes) -> FrameResult:
-        _, took = _timed(lambda: self.features.rebuild(pixels, self.settings.eps))
-        self._outputs, more = _timed(self.features.outputs)
+    def _rebuild(self, pixels: Image, clock: Clock, reason: str, grid: blocks.Bytes) -> FrameResult:
+        _, took = timed(lambda: self.features.rebuild(pixels, self.settings.eps))
+        self._outputs, more = timed(self.features.outputs)
         self.pace.saw_dense(took + more)
         self._reference, self._previous, self._age = pixels.copy(), None, 0
         clock.lap("layers")
-        return self._result("dense", _Match(grid, share=1.0), clock, reason)
+        return self._result("dense", Match(grid, share=1.0), clock, reason)
 
-    def _dense(self, image: Image, pixels: Image, match: _Match, clock: "_Clock") -> FrameResult:
+    def _dense(self, image: Image, pixels: Image, match: Match, clock: Clock) -> FrameResult:
         """Bail-out: a plain run that leaves the cache alone; or a new cache when the scene has settled elsewhere."""
         self._bailed += 1
         # A scene that keeps moving is looked at now and then only: the look is what dense video pays.
@@ -264,7 +211,7 @@ class Engine:
         return "settled" if self._pays(share) else ""
 
     def _result(
-        self, outcome: Outcome, match: _Match, clock: "_Clock", reason: str = "", outputs: Outputs | None = None
+        self, outcome: Outcome, match: Match, clock: Clock, reason: str = "", outputs: Outputs | None = None
     ) -> FrameResult:
         if reason != "bail-out":
             self._previous, self._bailed = None, 0
@@ -279,24 +226,3 @@ class Engine:
             reason=reason,
             motion=match.move,
         )
-
-
-class _Clock:
-    """Wall time of the parts of one frame in milliseconds."""
-
-    def __init__(self) -> None:
-        self._start = self._last = time.perf_counter()
-        self._parts: dict[str, float] = {}
-
-    def lap(self, name: str) -> None:
-        now = time.perf_counter()
-        self._parts[name], self._last = 1e3 * (now - self._last), now
-
-    def total(self) -> dict[str, float]:
-        return {**self._parts, "total": 1e3 * (time.perf_counter() - self._start)}
-
-
-def _timed(call: Callable[[], _T]) -> tuple[_T, float]:
-    start = time.thread_time()
-    result = call()
-    return result, 1e3 * (time.thread_time() - start)
