@@ -84,7 +84,8 @@ def _plot(rows: Sequence[Row]) -> str:
         bars.append(f'<text x="424" y="{y + 12}" text-anchor="end">{html.escape(label)}</text>')
         bars.append(f'<text x="{436 + width:.1f}" y="{y + 12}">{shown(row[name])}</text>')
     height = 20 * len(rows)
-    return f'<figure><figcaption>{name}</figcaption><svg width="960" height="{height}" role="img">{"".join(bars)}</svg></figure>'
+    drawing = f'<svg width="960" height="{height}" role="img">{"".join(bars)}</svg>'
+    return f"<figure><figcaption>{name}</figcaption>{drawing}</figure>"
 
 
 def _label(row: Row) -> str:

@@ -47,6 +47,8 @@ class Command(BaseCommand):
         try:
             module = import_module(f"apps.{options['cache']}.bench")
         except ModuleNotFoundError as problem:
+            if problem.name != f"apps.{options['cache']}.bench":
+                raise
             raise CommandError(f"There is no benchmark of {options['cache']} yet.") from problem
         if options["inside"]:
             for row in module.run(
