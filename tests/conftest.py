@@ -31,6 +31,11 @@ CHROMIUM_FLAGS = [
 ]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run browser tests last: from the first one on, Playwright's event loop occupies this thread."""
+    items.sort(key=lambda item: "chromium" in getattr(item, "fixturenames", ()))
+
+
 @pytest.fixture(scope="session")
 def valkey() -> Any:
     """This run's Valkey."""

@@ -17,65 +17,10 @@ import psycopg
 import pytest
 
 from config.stack.postgres import Postgres
-from tests.conftest import free_port, wait_for
+from tests.conftest import wait_for
+from tests.up import ROOT, Up
 
 pytestmark = pytest.mark.stack
-ROOT = Path(__file__).resolve().parents[2]
-
-
-class Up:
-    """`make up` in a folder of its own."""
-
-    def __init__(self, var: Path) -> None:
-        self.var = var
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        names = {"DATABASE_URL", "VALKEY_URL", "CELERY_BROKER_URL", "SECRET_KEY"}
-        self.environment = {key: value for key, value in os.environ.items() if key not in names}
-        self.environment |= {"TOUCHSTONE_VAR": str(var), "PORT": str(self.port)}
-        self.log = (var.parent / "up.log").open("ab")
-        self.child = self.start()
-
-    def start(self) -> subprocess.Popen[bytes]:
-        """Run the command."""
-        command = [sys.executable, "-m", "config.stack"]
-        return subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=self.log, stderr=subprocess.STDOUT)
-
-    def wait_until_ready(self) -> None:
-        """Wait for the site."""
-        wait_for(self.ready, 180, lambda: (self.var.parent / "up.log").read_text()[-3_000:])
-
-    def ready(self) -> bool:
-        """Say whether the site is ready."""
-        try:
-            return httpx.get(f"{self.url}/readyz", timeout=5).status_code == 200
-        except httpx.HTTPError:
-            return False
-
-    def demo(self) -> dict[str, str]:
-        """Read var/demo.env."""
-        lines = (self.var / "demo.env").read_text().splitlines()
-        return dict(line.split("=", 1) for line in lines if "=" in line)
-
-    def processes(self, word: str) -> list[int]:
-        """Find the processes of this folder whose command line or environment holds a word."""
-        found = []
-        for folder in Path("/proc").iterdir():
-            try:
-                command = (folder / "cmdline").read_bytes().decode(errors="replace")
-                mine = str(self.var) in (folder / "environ").read_bytes().decode(errors="replace")
-            except (OSError, ValueError):
-                continue
-            if mine and word in command and int(folder.name) != self.child.pid:
-                found.append(int(folder.name))
-        return found
-
-    def stop(self) -> None:
-        """Ctrl-C."""
-        if self.child.poll() is None:
-            self.child.send_signal(signal.SIGINT)
-            self.child.wait(60)
-        self.log.close()
 
 
 def test_nothing_acknowledged_is_lost_when_any_part_is_killed(tmp_path: Path) -> None:
@@ -89,7 +34,7 @@ def test_nothing_acknowledged_is_lost_when_any_part_is_killed(tmp_path: Path) ->
             for pid in up.processes(word)[:1] if word == "postgres" else up.processes(word):
                 os.kill(pid, signal.SIGKILL)
             time.sleep(1.5)
-            wait_for(up.ready, 90, lambda: (tmp_path / "up.log").read_text()[-3_000:])
+            wait_for(up.ready, 90, up.log)
         load.stop()
         assert len(load.queries) > 100
         assert load.missing() == []

@@ -84,11 +84,13 @@ class Stack:
 
 def main() -> int:
     """Bring the stack up; a second call while one runs says so and does nothing."""
-    checkout = Path(__file__).resolve().parents[3]
-    var = Path(environment.text("TOUCHSTONE_VAR", str(checkout / "var"))).resolve()
-    stack = Stack(var, environment.text("HOST", "127.0.0.1"), environment.integer("PORT", 8000))
-    var.mkdir(parents=True, exist_ok=True)
-    with (var / "up.lock").open("a+") as lock:
+    try:
+        stack = _from_environment()
+    except environment.EnvironmentProblem as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    stack.var.mkdir(parents=True, exist_ok=True)
+    with (stack.var / "up.lock").open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -99,6 +101,12 @@ def main() -> int:
         lock.write(stack.url)
         lock.flush()
         return _keep_up(stack)
+
+
+def _from_environment() -> Stack:
+    checkout = Path(__file__).resolve().parents[3]
+    var = Path(environment.text("TOUCHSTONE_VAR", str(checkout / "var"))).resolve()
+    return Stack(var, environment.text("HOST", "127.0.0.1"), environment.integer("PORT", 8000))
 
 
 def _keep_up(stack: Stack) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -74,7 +75,7 @@ class Postgres:
         self._forget_strangers()
         options = [part for name, value in self.settings.items() for part in ("-c", f"{name}={value}")]
         command: list[str | Path] = [_binary("postgres"), "-D", self.data, "-k", self.host, *options]
-        self.child = self._run(command)
+        self.child = self._run(command, self.data, self.socket)
         return self.child
 
     def wait(self, patience_s: float = 120) -> None:
@@ -105,20 +106,27 @@ class Postgres:
         sockets.remove(self.socket)
 
     def _initialise(self) -> None:
+        """Make the server's folder under another name first: a half-made one is never taken for whole."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        self.data.mkdir(mode=0o700, exist_ok=True)
         if (self.data / "PG_VERSION").exists():
             return
+        new = self.data.with_name("postgres-new")
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir(mode=0o700)
         # The built-in locale sorts the same on every system, and knows letters beyond ASCII.
         locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C", "--encoding=UTF8"]
-        initdb = self._run([_binary("initdb"), "-D", self.data, "-U", self.user, "--auth=trust", *locale])
-        if initdb.wait() != 0:
-            raise self._problem("initdb failed")
+        hasty = [] if self.settings["fsync"] == "on" else ["--no-sync"]
+        initdb = self._run([_binary("initdb"), "-D", new, "-U", self.user, "--auth=trust", *locale, *hasty], new)
+        try:
+            if initdb.wait() != 0:
+                raise self._problem("initdb failed")
+        finally:
+            children.stop(initdb, signal.SIGINT)
+        new.rename(self.data)
 
-    def _run(self, command: list[str | Path]) -> subprocess.Popen[bytes]:
+    def _run(self, command: list[str | Path], *folders: Path) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:
-            owned = (self.data, self.socket)
-            return children.start(command, output=log, last_signal=signal.SIGINT, ordinary=owned)
+            return children.start(command, output=log, last_signal=signal.SIGINT, ordinary=folders)
 
     def _make_database(self) -> None:
         with self.connect("postgres") as connection:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import psycopg
 from psycopg import sql
+
+from config.stack import children
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 READ = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = current_database()"
@@ -63,6 +64,9 @@ def _credentials_name(var: Path, url: str) -> bool:
 
 
 def _manage(*command: str) -> None:
-    done = subprocess.run([sys.executable, CHECKOUT / "manage.py", *command], check=False)  # noqa: S603 - our own
-    if done.returncode:
-        raise PreparationError(f"manage.py {command[0]} failed")
+    child = children.start([sys.executable, CHECKOUT / "manage.py", *command])
+    try:
+        if child.wait():
+            raise PreparationError(f"manage.py {command[0]} failed")
+    finally:
+        children.stop(child)

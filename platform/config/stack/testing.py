@@ -18,16 +18,27 @@ RUNS = Path(__file__).resolve().parents[3] / "var" / "test"
 VAR = RUNS / str(os.getpid())
 
 
-def _sweep() -> None:
-    """Remove what killed runs left behind."""
-    for folder in RUNS.iterdir() if RUNS.exists() else ():
-        if not Path(f"/proc/{folder.name}").exists():
-            shutil.rmtree(folder, ignore_errors=True)
+@lru_cache(maxsize=1)
+def postgres() -> Postgres:
+    """Start this run's PostgreSQL once; it stops when the run ends."""
+    server = Postgres(VAR, durable=False)
+    atexit.register(server.stop)
+    server.start()
+    return server
+
+
+@lru_cache(maxsize=1)
+def valkey() -> Valkey:
+    """Start this run's Valkey once; it stops when the run ends."""
+    server = Valkey(VAR)
+    atexit.register(server.stop)
+    server.start()
+    return server
 
 
 def _begin() -> None:
     _sweep()
-    VAR.mkdir(parents=True, exist_ok=True)
+    VAR.mkdir(parents=True)
     atexit.register(shutil.rmtree, VAR, ignore_errors=True)
     os.environ.update(
         TOUCHSTONE_VAR=str(VAR),
@@ -42,22 +53,21 @@ def _begin() -> None:
     os.environ.pop("CELERY_BROKER_URL", None)
 
 
-@lru_cache(maxsize=1)
-def postgres() -> Postgres:
-    """Start this run's PostgreSQL once; it stops when the run ends."""
-    server = Postgres(VAR)
-    server.start()
-    atexit.register(server.stop)
-    return server
+def _sweep() -> None:
+    """Remove what killed runs left behind, one with this run's number too."""
+    for folder in RUNS.iterdir() if RUNS.exists() else ():
+        if folder == VAR or not _lives(folder.name):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
-@lru_cache(maxsize=1)
-def valkey() -> Valkey:
-    """Start this run's Valkey once; it stops when the run ends."""
-    server = Valkey(VAR)
-    server.start()
-    atexit.register(server.stop)
-    return server
+def _lives(name: str) -> bool:
+    try:
+        os.kill(int(name), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:
+        pass  # somebody else's
+    return True
 
 
 _begin()
