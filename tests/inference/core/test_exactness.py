@@ -53,6 +53,23 @@ def test_a_frame_of_bytes_gives_the_plain_result(net: Any, data: st.DataObject) 
             image[top : top + high, left : left + wide] = rng.integers(0, 256, size=(high, wide, c))
 
 
+@_SLOW
+@given(net=networks.networks(), data=st.data(), move=st.booleans())
+def test_a_budget_of_nothing_is_exact_too(net: Any, data: st.DataObject, move: bool) -> None:
+    """With equal blocks only and no tolerance, truncation stops what did not change and nothing else."""
+    model, c, h, w = net
+    loaded = graph.load(model)
+    chosen = engine.Settings(mode="budget", psnr_db=np.inf, eps=0.0, bail_out_share=2.0, block=5, motion=move)
+    cached = engine.Engine(loaded, h, w, chosen, engine.Pixels((0.5,) * c, (0.25,) * c))
+    rng = np.random.default_rng(11)
+    image = rng.integers(0, 256, size=(h, w, c), dtype=np.uint8)
+    for _ in range(4):
+        assert engine.relative_error(cached.frame(image).outputs, cached.shadow(image)) <= LIMIT
+        image = image.copy()
+        for top, left, high, wide in data.draw(networks.changes(h, w)):
+            image[top : top + high, left : left + wide] = rng.integers(0, 256, size=(high, wide, c))
+
+
 @pytest.mark.parametrize("operator", ["Add", "Sub", "Mul", "Div", "Max", "Min"])
 def test_two_branches_meet_in_every_operator(operator: str) -> None:
     net = networks.Net(1, maps=[("image", 2, 17, 23)])
