@@ -8,6 +8,8 @@ from uuid import UUID
 
 from django.db import connection
 
+from apps.answers.models.tiers import prepared
+
 LOG = """
 INSERT INTO answers_query (namespace_id, by, question, digest, context, outcome, origin, reason, golden_id,
     golden_version, entry_id, verification_id, s_static, s_dynamic, guards, grey, total_ms)
@@ -40,9 +42,7 @@ SELECT id FROM answers_verification WHERE namespace_id = %(namespace)s AND diges
 
 def log_query(values: dict[str, Any]) -> UUID:
     """Insert one row of the query log and return its id."""
-    with connection.cursor() as cursor:
-        cursor.execute(LOG, values)
-        return UUID(str(cursor.fetchone()[0]))
+    return UUID(str(prepared(LOG, values)[0][0]))
 
 
 def enqueue_verification(values: dict[str, Any], ttl: timedelta) -> tuple[UUID | None, bool]:

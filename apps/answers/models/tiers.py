@@ -30,34 +30,32 @@ SELECT * FROM (
 ) found ORDER BY tier LIMIT 1
 """
 
-# The casts match the partial HNSW indexes that services.indexing makes for large namespaces.
+# The casts match the partial HNSW indexes that services.indexing makes for large namespaces. The nearest rows are found
+# first and get their texts afterwards, so that the join cannot spoil the order of the index.
 NEAREST = """
-(SELECT 1 AS tier, q.id, q.golden_id, q.number, q.text,
-        1 - ((q.vector::halfvec({d})) <=> %(vector)s::halfvec({d})) AS similarity
- FROM answers_goldenquestion q
- WHERE {golden} AND q.namespace_id = %(namespace)s AND q.embedder = %(embedder)s
-   AND q.vector IS NOT NULL
-   AND (q.valid_from IS NULL OR q.valid_from <= now()) AND (q.valid_until IS NULL OR q.valid_until > now())
- ORDER BY (q.vector::halfvec({d})) <=> %(vector)s::halfvec({d}) LIMIT {k})
+(SELECT 1 AS tier, near.id, near.golden_id, near.number, near.text, near.similarity, 'golden' AS origin, v.question,
+        v.answer
+ FROM (SELECT q.id, q.golden_id, q.number, q.text, q.version_id,
+              1 - ((q.vector::halfvec({d})) <=> %(vector)s::halfvec({d})) AS similarity
+       FROM answers_goldenquestion q
+       WHERE {golden} AND q.namespace_id = %(namespace)s AND q.embedder = %(embedder)s AND q.vector IS NOT NULL
+         AND (q.valid_from IS NULL OR q.valid_from <= now()) AND (q.valid_until IS NULL OR q.valid_until > now())
+       ORDER BY (q.vector::halfvec({d})) <=> %(vector)s::halfvec({d}) LIMIT {k}) near
+ JOIN answers_goldenversion v ON v.id = near.version_id
+ ORDER BY near.similarity DESC)
 UNION ALL
-(SELECT 2, e.id, e.golden_id, e.golden_version, e.question,
-        1 - ((e.vector::halfvec({d})) <=> %(vector)s::halfvec({d}))
- FROM answers_entry e
- WHERE e.namespace_id = %(namespace)s AND e.embedder = %(embedder)s AND e.context = %(context)s
-   AND e.vector IS NOT NULL
-   AND e.expires_at > now() AND e.suspended_at IS NULL
- ORDER BY (e.vector::halfvec({d})) <=> %(vector)s::halfvec({d}) LIMIT 1)
-"""
-
-TEXT_OF_GOLDEN = """
-SELECT v.question, v.answer, v.number FROM answers_goldenanswer g
-JOIN answers_goldenversion v ON v.id = g.in_force_id WHERE g.id = %s
-  AND (v.valid_from IS NULL OR v.valid_from <= now()) AND (v.valid_until IS NULL OR v.valid_until > now())
-"""
-
-TEXT_OF_ENTRY = """
-SELECT origin, answer FROM answers_entry
-WHERE id = %s AND answer IS NOT NULL AND expires_at > now() AND suspended_at IS NULL
+(SELECT 2, near.id, near.golden_id, v.number, near.question, near.similarity, near.origin, v.question,
+        COALESCE(near.answer, v.answer)
+ FROM (SELECT e.id, e.golden_id, e.question, e.origin, e.answer,
+              1 - ((e.vector::halfvec({d})) <=> %(vector)s::halfvec({d})) AS similarity
+       FROM answers_entry e
+       WHERE e.namespace_id = %(namespace)s AND e.embedder = %(embedder)s AND e.context = %(context)s
+         AND e.vector IS NOT NULL AND e.expires_at > now() AND e.suspended_at IS NULL
+       ORDER BY (e.vector::halfvec({d})) <=> %(vector)s::halfvec({d}) LIMIT 1) near
+ LEFT JOIN answers_goldenanswer g ON g.id = near.golden_id
+ LEFT JOIN answers_goldenversion v ON v.id = g.in_force_id
+ WHERE near.golden_id IS NULL OR (v.id IS NOT NULL
+   AND (v.valid_from IS NULL OR v.valid_from <= now()) AND (v.valid_until IS NULL OR v.valid_until > now())))
 """
 
 
@@ -75,13 +73,16 @@ class Exact:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """One near question: of a golden answer (id is the golden question's), or of an entry."""
+    """One near question with its answer: of a golden answer (id is the golden question's), or of an entry."""
 
     id: UUID
     golden_id: UUID | None
     golden_version: int | None
     text: str
     similarity: float
+    origin: str
+    golden_question: str | None
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class Neighbours:
 
 def exact(namespace_id: UUID, digest: bytes, context: bytes) -> Exact | None:
     """Look for the exact key among golden questions and their aliases, then among live entries."""
-    rows = _prepared(EXACT, {"namespace": namespace_id, "digest": digest, "context": context})
+    rows = prepared(EXACT, {"namespace": namespace_id, "digest": digest, "context": context})
     if not rows:
         return None
     _, golden_id, number, entry_id, origin, question, answer = rows[0]
@@ -111,18 +112,6 @@ def nearest(namespace_id: UUID, context: bytes, embedder: str, vector: NDArray[n
     return Neighbours(golden, entry)
 
 
-def golden_text(golden_id: UUID) -> tuple[Any, ...] | None:
-    """Give question, answer and number of the version now in force; None when it was retired or ended meanwhile."""
-    rows = _prepared(TEXT_OF_GOLDEN, [golden_id])
-    return rows[0] if rows else None
-
-
-def entry_text(entry_id: UUID) -> tuple[Any, ...] | None:
-    """Give origin and text of a live entry that holds its own answer; None when it is gone."""
-    rows = _prepared(TEXT_OF_ENTRY, [entry_id])
-    return rows[0] if rows else None
-
-
 def literal(vector: NDArray[np.float32]) -> str:
     """Write a vector the way pgvector reads it."""
     numbers = ",".join(["%.6f"] * vector.shape[0]) % tuple(vector.tolist())
@@ -136,7 +125,7 @@ def _rows(statement: str, values: Any) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall())
 
 
-def _prepared(statement: str, values: Any) -> list[tuple[Any, ...]]:
+def prepared(statement: str, values: Any) -> list[tuple[Any, ...]]:
     """Run a statement that each connection plans only once, which is half of its cost."""
     connection.ensure_connection()
     with psycopg.Cursor(connection.connection) as cursor:

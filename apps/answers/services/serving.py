@@ -185,9 +185,9 @@ def _nearest(space: Space, question: Question, key: Key, vector: NDArray[np.floa
         vector=vector,
     )
     if decision.outcome == "static_hit":
-        return _with_golden(served, found.golden[0].golden_id, None)
+        return _with(served, found.golden[0], None)
     if decision.outcome == "dynamic_hit" and found.entry is not None:
-        return _with_entry(served, found.entry)
+        return _with(served, found.entry, found.entry.id)
     return served
 
 
@@ -203,31 +203,17 @@ def _near_miss(best: tiers.Neighbour, decision: policy.Decision) -> NearMiss | N
     return NearMiss(best.golden_id, best.golden_version, best.text, best.similarity, decision.margin, {})
 
 
-def _with_golden(served: Served, golden_id: UUID | None, entry_id: UUID | None) -> Served:
-    """Put the text now in force on a hit; a golden answer retired this instant makes it a miss."""
-    text_in_force = tiers.golden_text(golden_id) if golden_id else None
-    if text_in_force is None:
-        return replace(served, outcome="miss", reason="retired")
-    question, answer_text, number = text_in_force
+def _with(served: Served, near: tiers.Neighbour, entry_id: UUID | None) -> Served:
+    """Put the answer of a near question on a hit."""
     return replace(
         served,
-        answer=answer_text,
-        origin="golden",
-        golden_id=golden_id,
-        golden_version=number,
-        golden_question=question,
+        answer=near.answer,
+        origin=near.origin,
+        golden_id=near.golden_id,
+        golden_version=near.golden_version,
+        golden_question=near.golden_question,
         entry_id=entry_id,
     )
-
-
-def _with_entry(served: Served, near: tiers.Neighbour) -> Served:
-    if near.golden_id is not None:
-        return _with_golden(served, near.golden_id, near.id)
-    text_of_entry = tiers.entry_text(near.id)
-    if text_of_entry is None:
-        return replace(served, outcome="miss", reason="gone")
-    origin, answer_text = text_of_entry
-    return replace(served, answer=answer_text, origin=origin, entry_id=near.id)
 
 
 def _rounded(similarity: float | None) -> float | None:
