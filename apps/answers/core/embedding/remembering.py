@@ -34,7 +34,10 @@ class RememberingEmbedder:
             known = {key: self._vectors[key] for key in keys if key in self._vectors}
             for key in known:
                 self._vectors.move_to_end(key)
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        missing: dict[str, str] = {}
+        for key, text in zip(keys, texts, strict=True):
+            if key not in known:
+                missing.setdefault(key, text)
         if missing:
             fresh = self.inner.embed(list(missing.values()))
             known.update(zip(missing, fresh, strict=True))

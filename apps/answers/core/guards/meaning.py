@@ -11,8 +11,8 @@ NEGATION = re.compile(r"\b(?:not|no|never|without|none|neither|nor|nothing|nobod
 # Polite or idiomatic: they negate the speaker's knowledge or stand for a plain yes-or-no question.
 IDIOMS = re.compile(
     r"\b(?:do|does|did) not (?:know|understand|see|remember|get)\b|\bnot (?:sure|certain|clear|only)\b|\bwhy not\b"
-    r"|\b(?:or|if) not\b|\bno (?:longer|problem|matter|idea|one)\b|\b(?:is|are|do|does|did|can|could|should|would) not "
-    r"(?:you|i|we|it|there|that|this)\b"
+    r"|\b(?:or|if) not\b|\bno (?:longer|problem|matter|idea|one)\b"
+    r"|^(?:is|are|do|does|did|can|could|should|would) not (?:you|i|we|it|there|that|this)\b"
 )
 OPPOSITES = """
     enable/disable activate/deactivate open/close start/stop begin/end add/remove add/delete create/delete

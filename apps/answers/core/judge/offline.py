@@ -1,8 +1,8 @@
 """The offline judge: the geometry of the golden tier, fitted on the deployment's own labels.
 
-Logistic regression on cosine and margin; no general model transfers between domains, this does because it only learns
-how this golden tier is spread. Its threshold is cross-validated to a target precision, and its precision is shown with
-a Clopper-Pearson bound.
+Logistic regression on cosine, margin and the nearest labels (see `exemplars`); no general model transfers between
+domains, this does because it only learns how this golden tier is spread. Its threshold is cross-validated to a target
+precision, and its precision is shown with a Clopper-Pearson bound.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from apps.answers.core.bounds import lower_bound
 from apps.answers.core.judge.rubric import Judgement, Pair, Verdict, unsure
 
 Floats = NDArray[np.float64]
-FEATURES = ("similarity", "margin")
+FEATURES = ("similarity", "margin", "support", "support_margin", "refuted")
 WIDEST_MARGIN = 0.5
 FEWEST_LABELS = 60
 FEWEST_PER_CLASS = 10
@@ -30,11 +30,16 @@ PENALTY = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One labelled pair: its cosine, its margin, and whether the golden answer may be served."""
+    """One labelled pair: its cosine, its margin, whether the golden answer may be served, and what is around it.
+
+    `features` is what `Exemplars.features` gave for it with the label itself left out; without it cosine and margin
+    have to do.
+    """
 
     similarity: float
     margin: float | None
     same: bool
+    features: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ class OfflineJudge:
         missing = missing_labels(int(same.sum()), int((~same).sum()))
         if missing:
             return cls(None, missing)
-        matrix = np.array([_features(example.similarity, example.margin) for example in examples])
+        matrix = np.array([_features(example.similarity, example.margin, example.features) for example in examples])
         held_out = _held_out(matrix, same)
         approve_at, approved, precision = _threshold(held_out, same, target_precision)
         reject_at, _, _ = _threshold(1 - held_out, ~same, target_precision)
@@ -91,9 +96,9 @@ class OfflineJudge:
     @classmethod
     def from_dict(cls, state: Mapping[str, Any]) -> OfflineJudge:
         """Load what `to_dict` gave; anything else is an unfitted judge."""
-        if not state.get("weights"):
+        if len(state.get("weights") or ()) != len(FEATURES) + 1:
             return cls(None, int(state.get("missing", FEWEST_LABELS)))
-        values: dict[str, Any] = {field.name: state[field.name] for field in fields(Fit)}
+        values: dict[str, Any] = {item.name: state[item.name] for item in fields(Fit)}
         for name in ("centre", "scale", "weights"):
             values[name] = tuple(values[name])
         return cls(Fit(**values))
@@ -102,18 +107,20 @@ class OfflineJudge:
         """Give what was learnt as JSON values."""
         return asdict(self.fit_) if self.fit_ else {"missing": self.missing}
 
-    def probability(self, similarity: float, margin: float | None) -> float:
+    def probability(
+        self, similarity: float, margin: float | None, features: Mapping[str, float] | None = None
+    ) -> float:
         """Give the probability that a golden answer may be served; 0.5 while unfitted."""
         if self.fit_ is None:
             return 0.5
-        row = (np.array(_features(similarity, margin)) - self.fit_.centre) / self.fit_.scale
+        row = (np.array(_features(similarity, margin, features or {})) - self.fit_.centre) / self.fit_.scale
         return float(_sigmoid(row @ np.array(self.fit_.weights[:-1]) + self.fit_.weights[-1]))
 
     def judge(self, pair: Pair) -> Judgement:
         """Judge one pair by its place among the golden answers."""
         if self.fit_ is None:
             return unsure(f"the offline judge needs {self.missing} more labels")
-        chance = self.probability(pair.similarity, pair.margin)
+        chance = self.probability(pair.similarity, pair.margin, pair.features)
         scores = {"same_intent": round(chance, 4)}
         reason = f"{chance:.0%} likely the same: similarity {pair.similarity:.2f}, margin {pair.margin or 0:.2f}"
         if chance >= self.fit_.approve_at:
@@ -129,8 +136,15 @@ def missing_labels(same: int, different: int) -> int:
     return max(per_class, FEWEST_LABELS - same - different)
 
 
-def _features(similarity: float, margin: float | None) -> tuple[float, float]:
-    return similarity, WIDEST_MARGIN if margin is None else min(max(margin, -WIDEST_MARGIN), WIDEST_MARGIN)
+def _features(similarity: float, margin: float | None, around: Mapping[str, float]) -> tuple[float, ...]:
+    """Give one row in the order of FEATURES; what is not known of the labels around falls back on the golden tier."""
+    lead = WIDEST_MARGIN if margin is None else _within(margin)
+    support = around.get("support", similarity)
+    return similarity, lead, support, _within(around.get("support_margin", lead)), around.get("refuted", 0.0)
+
+
+def _within(margin: float) -> float:
+    return min(max(margin, -WIDEST_MARGIN), WIDEST_MARGIN)
 
 
 def _sigmoid(values: Any) -> Any:

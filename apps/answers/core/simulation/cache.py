@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,17 @@ NONE = -1
 GENERATED, PROMOTED = 0, 1
 
 
+Around = tuple[list[int], list[policies.Near]]
+
+
+@dataclass(frozen=True, slots=True)
+class Golden:
+    """The static tier: golden questions and the answer each of them has (an index)."""
+
+    texts: Sequence[str]
+    answers: Sequence[int]
+
+
 @dataclass(frozen=True, slots=True)
 class Traffic:
     """Distinct questions and how alike they are.
@@ -27,14 +38,20 @@ class Traffic:
     texts: Sequence[str]
     similar: Floats
     golden: Floats
+    _near: dict[int, Around] = field(default_factory=dict, repr=False, compare=False)
 
-
-@dataclass(frozen=True, slots=True)
-class Golden:
-    """The static tier: golden questions and the answer each of them has (an index)."""
-
-    texts: Sequence[str]
-    answers: Sequence[int]
+    def around(self, question: int, golden: Golden) -> Around:
+        """Find the nearest golden questions, once per question: their places, and what the decision sees of them."""
+        if question not in self._near:
+            row = self.golden[question]
+            count = min(NEIGHBOURS, len(row))
+            best = np.argpartition(-row, count - 1)[:count] if count else np.empty(0, int)
+            places = [int(place) for place in best[np.argsort(-row[best], kind="stable")]]
+            near = [
+                policies.Near(golden.texts[place], float(row[place]), str(golden.answers[place])) for place in places
+            ]
+            self._near[question] = places, near
+        return self._near[question]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +86,6 @@ class Cache:
         self.entry_kind = np.full(len(traffic.texts), NONE, np.int8)
         self.verdicts: dict[tuple[int, int], Verdict] = {}
         self._known = dict(zip(golden.texts, golden.answers, strict=True))
-        self._near: dict[int, tuple[list[int], list[policies.Near]]] = {}
 
     def ask(self, question: int, true_answer: int) -> Asked:
         """Serve one question; a miss is filled with the true answer, a grey one is judged after it was served."""
@@ -78,27 +94,13 @@ class Cache:
             return Asked("static_hit", self._known[text], True)
         if self.entry_kind[question] != NONE:
             return Asked("dynamic_hit", int(self.entry_answer[question]), self.entry_kind[question] == PROMOTED)
-        places, near = self._golden(question)
+        places, near = self.traffic.around(question, self.golden)
         entry_place, entry = self._entry(question)
         decision = policies.decide(text, self.policy, near, entry)
         served = self._served(decision.outcome, places, entry_place, true_answer)
         if served.outcome == "miss":
             self._write(question, true_answer, GENERATED)
         return self._judged(question, places, decision, served)
-
-    def _golden(self, question: int) -> tuple[list[int], list[policies.Near]]:
-        """Find the nearest golden questions, once per question."""
-        if question not in self._near:
-            row = self.traffic.golden[question]
-            count = min(NEIGHBOURS, len(row))
-            best = np.argpartition(-row, count - 1)[:count]
-            places = [int(place) for place in best[np.argsort(-row[best])]]
-            near = [
-                policies.Near(self.golden.texts[place], float(row[place]), str(self.golden.answers[place]))
-                for place in places
-            ]
-            self._near[question] = places, near
-        return self._near[question]
 
     def _entry(self, question: int) -> tuple[int, policies.Near | None]:
         row = np.where(self.entry_kind != NONE, self.traffic.similar[question], np.float32(-2))
@@ -117,7 +119,7 @@ class Cache:
 
     def _judged(self, question: int, places: list[int], decision: policies.Decision, served: Asked) -> Asked:
         """Verify a near miss once and promote what was approved."""
-        if self.judge is None or not decision.grey or (question, places[0]) in self.verdicts:
+        if self.judge is None or not decision.grey or not places or (question, places[0]) in self.verdicts:
             return served
         similarity = decision.similarity_static or 0.0
         verdict = self.judge(question, places[0], similarity, decision.margin if decision.margin is not None else 1.0)
