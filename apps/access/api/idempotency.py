@@ -24,7 +24,8 @@ def once(request: Request, create: Callable[[], Response]) -> Response:
         response = create()
         return response.status_code, json.loads(JSONRenderer().render(response.data))
 
-    status, data = services.remembered(caller_of(request), key, request.path, request._request.body, perform)
+    asked = request._request.body + b"?" + request._request.META.get("QUERY_STRING", "").encode()
+    status, data = services.remembered(caller_of(request), key, request.path, asked, perform)
     return Response(data, status=status, content_type=CONTENT_TYPE if status >= 400 else None)
 
 

@@ -19,7 +19,8 @@ from rest_framework.views import APIView
 
 from apps.access.api.authentication import HasScope, caller_of
 from apps.access.core.callers import Caller
-from apps.answers.api.lists import LIST_BACKENDS, CreatedFilter, Words
+from apps.answers.api.fields import Key, Words
+from apps.answers.api.lists import LIST_BACKENDS, CreatedFilter
 from apps.answers.api.problems import PROBLEMS
 from apps.answers.models import Entry
 from apps.answers.services import upkeep
@@ -47,9 +48,9 @@ class EntrySerializer(serializers.Serializer[Any]):
 class PurgeSerializer(serializers.Serializer[Any]):
     """What to purge: entries that match everything named here; at least one thing must be named."""
 
-    ids = serializers.ListField(child=serializers.UUIDField(), required=False, allow_empty=False, max_length=10_000)
+    ids = serializers.ListField(child=Key(), required=False, min_length=1, max_length=10_000)
     namespace = Words(required=False, max_length=63)
-    golden = serializers.UUIDField(required=False, help_text="The golden answer they point at.")
+    golden = Key(required=False, help_text="The golden answer they point at.")
     version = serializers.IntegerField(required=False, min_value=1, max_value=2_147_483_647)
     client = Words(required=False, max_length=64, help_text="Who wrote them: a key's id, or `backend`.")
     origin = serializers.ChoiceField(Entry.Origin.choices, required=False)

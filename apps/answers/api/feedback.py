@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from apps.access.api.authentication import caller_of
 from apps.access.api.idempotency import Idempotent
-from apps.answers.api.lists import Words
+from apps.answers.api.fields import Words
 from apps.answers.api.problems import PROBLEMS
 from apps.answers.api.query import IDEMPOTENCY
 from apps.answers.models import Feedback, Query

@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.answers.api.lists import Words
+from apps.answers.api.fields import Day, Moment, Words
 from apps.answers.core.text import LONGEST_QUESTION
 from apps.answers.models import GoldenAnswer
 from apps.answers.services.filling import MAX_ANSWER
@@ -48,9 +48,9 @@ class GoldenWrite(serializers.Serializer[Any]):
     aliases = serializers.ListField(child=_question(), default=list, max_length=MOST_ALIASES)
     tags = serializers.ListField(child=Words(max_length=LONGEST_TAG), default=list, max_length=MOST_TAGS)
     attachments = serializers.ListField(child=Words(max_length=LONGEST_LINK), default=list, max_length=MOST_TAGS)
-    valid_from = serializers.DateTimeField(allow_null=True, default=None)
-    valid_until = serializers.DateTimeField(allow_null=True, default=None)
-    review_by = serializers.DateField(allow_null=True, default=None)
+    valid_from = Moment(allow_null=True, default=None)
+    valid_until = Moment(allow_null=True, default=None)
+    review_by = Day(allow_null=True, default=None)
     owner = Words(
         allow_null=True, required=False, max_length=150, help_text="The user name of a member of this workspace."
     )

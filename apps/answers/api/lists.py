@@ -1,4 +1,4 @@
-"""What doors of this API share: ordering that a cursor can follow, and values that are refused when they do not fit."""
+"""What lists of this API share: ordering that a cursor can follow, and filters that refuse what they cannot read."""
 
 from __future__ import annotations
 
@@ -46,16 +46,6 @@ class CreatedFilter(django_filters.FilterSet):
 
     created_after = MomentFilter(field_name="created_at", lookup_expr="gte")
     created_before = MomentFilter(field_name="created_at", lookup_expr="lt")
-
-
-class Words(serializers.CharField):
-    """A string that must come as one: a number or a truth value is refused."""
-
-    def to_internal_value(self, data: Any) -> str:
-        """Take a string."""
-        if not isinstance(data, str):
-            self.fail("invalid")
-        return super().to_internal_value(data)
 
 
 LIST_BACKENDS = (StrictFilters, OrderingFilter)

@@ -20,6 +20,7 @@ from rest_framework.response import Response
 from apps.access import services as access
 from apps.access.api import problems
 from apps.access.api.authentication import caller_of
+from apps.answers.api.fields import Switch
 from apps.answers.services import transfer
 
 LARGEST = 256 * 1024 * 1024
@@ -60,8 +61,8 @@ class ReportSerializer(serializers.Serializer[Any]):
 class SwitchSerializer(serializers.Serializer[Any]):
     """How to import."""
 
-    dry_run = serializers.BooleanField(default=False)
-    publish = serializers.BooleanField(default=False)
+    dry_run = Switch(default=False)
+    publish = Switch(default=False)
 
 
 class ExportSerializer(serializers.Serializer[Any]):

@@ -155,13 +155,19 @@ def test_only_curators_come_in(curator: Http, scope: str) -> None:
         ({"tags": ["x" * 61]}, "tags.0"),
         ({"attachments": ["ftp://x"]}, "attachments"),
         ({"valid_from": "2030-01-01T00:00:00Z", "valid_until": "2029-01-01T00:00:00Z"}, "valid_until"),
-        ({"owner": "nobody"}, "owner"),
     ],
 )
 def test_a_value_that_is_not_valid_is_named(curator: Http, values: dict[str, Any], field: str) -> None:
     reply = curator.post(URL, {**BODY, **values})
     assert reply.status_code == 422
     assert reply.json()["errors"][0]["field"] == field
+
+
+def test_an_unknown_owner_is_404_and_named(curator: Http) -> None:
+    factories.key("other")
+    factories.member("other", "curator", "grace")
+    reply = curator.post(URL, {**BODY, "owner": "grace"})
+    assert (reply.status_code, reply.json()["errors"][0]["field"]) == (404, "owner")
 
 
 def test_an_unknown_namespace_is_404_and_named(curator: Http) -> None:

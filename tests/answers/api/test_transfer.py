@@ -68,6 +68,7 @@ def test_an_import_that_publishes(owner: Http) -> None:
         (b"{}", "application/json", "", 415),
         (ROWS, "text/plain", "", 415),
         (ROWS, "text/csv", "?dry_run=perhaps", 422),
+        (ROWS, "text/csv", "?publish=null", 422),
         (*form("x.csv", b""), "", 422),
         (b"--x--\r\n", "multipart/form-data; boundary=x", "", 422),
     ],
@@ -87,6 +88,11 @@ def test_an_export_is_a_file_that_can_be_imported(owner: Http, query: str, kind:
     reply = owner.get(f"{URL}export/{query}")
     assert (reply.status_code, reply.headers["Content-Type"]) == (200, f"{kind}; charset=utf-8")
     assert owner.post(f"{URL}import/", reply.content, kind).json()["unchanged"] == 1
+
+
+def test_a_dry_run_is_not_taken_for_the_real_one(owner: Http) -> None:
+    assert owner.post(f"{URL}import/?dry_run=true", ROWS, "text/csv", Idempotency_Key="k").status_code == 200
+    assert owner.post(f"{URL}import/", ROWS, "text/csv", Idempotency_Key="k").status_code == 409
 
 
 def test_errors_look_alike_with_an_idempotency_key(owner: Http) -> None:

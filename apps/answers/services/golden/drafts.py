@@ -63,7 +63,7 @@ def draft(caller: Caller, namespace: str, values: Mapping[str, Any]) -> GoldenAn
             `owner` (a user's name), `review_by`.
 
     Raises:
-        Missing: the workspace has no such namespace.
+        Missing: the workspace has no such namespace, or no member of the owner's name.
         Invalid: some values are not valid.
     """
     space = policies.namespace(caller.workspace_id, namespace)
@@ -79,7 +79,7 @@ def edit(caller: Caller, pk: UUID, values: Mapping[str, Any]) -> GoldenAnswer:
     """Change the working copy; a changed text becomes a draft again, whoever changes its wording is its author.
 
     Raises:
-        Missing: there is no such golden answer here.
+        Missing: there is no such golden answer here, or no member of the owner's name.
         Invalid: some values are not valid, or it was to move to another namespace.
     """
     row = locked(caller, pk)
@@ -143,5 +143,5 @@ def _member(caller: Caller, username: str | None) -> User | None:
         return None
     user = User.objects.filter(username=username, memberships__workspace_id=caller.workspace_id).first()
     if user is None:
-        raise access.Invalid("This workspace has no member of this name.", field="owner")
+        raise access.Missing("This workspace has no member of this name.", field="owner")
     return user
