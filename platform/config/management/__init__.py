@@ -1,1 +1,1 @@
-"""Management commands of the site."""
+"""What can be done from the command line."""

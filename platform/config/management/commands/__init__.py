@@ -1,1 +1,1 @@
-"""Commands."""
+"""One command a module: `manage.py <name>`."""
