@@ -9,10 +9,11 @@ from django.db.models.functions import Now
 
 from apps.access import services as access
 from apps.access.core.callers import Caller
-from apps.answers.core.judge import Judgement, Pair, Verdict
+from apps.answers.core.judge import Judgement, OfflineJudge, Pair, Verdict
 from apps.answers.core.policy import Policy
 from apps.answers.models import GoldenAnswer, Label, Query, Verification
 from apps.answers.services import noting, powers, promoting
+from apps.answers.services.judging.surroundings import measured
 from apps.metrics import services as metrics
 
 BROKEN = "not judged: the judge failed"
@@ -29,8 +30,10 @@ def verify(row: Verification) -> None:
         drop(row, "this golden version is no longer in force")
         return
     started = time.perf_counter()
-    pair = Pair(row.question, row.golden_question, golden.in_force.answer, row.similarity, row.margin, row.features)
-    judgement = powers.judge_of(row.namespace).judge(pair)
+    judge = powers.judge_of(row.namespace)
+    features = measured(row) if isinstance(judge, OfflineJudge) else row.features
+    pair = Pair(row.question, row.golden_question, golden.in_force.answer, row.similarity, row.margin, features)
+    judgement = judge.judge(pair)
     _count(row, judgement, (time.perf_counter() - started) * 1000)
     remember(row, judgement, row.judge)
     if judgement.verdict is Verdict.APPROVE:

@@ -32,8 +32,8 @@ def test_an_example_of_another_answer_narrows_the_margin() -> None:
 
 
 def test_a_label_is_no_evidence_about_itself() -> None:
-    assert LABELS.features(direction(10), "a", 0.8, 0.1, leave=0)["support"] == pytest.approx(0.8)
-    assert LABELS.features(direction(40), "a", 0.8, 0.1, leave=1)["refuted"] == 0
+    assert LABELS.features(direction(10), "a", 0.8, 0.1, labelled=True)["support"] == pytest.approx(0.8)
+    assert LABELS.features(direction(40), "a", 0.8, 0.1, labelled=True)["refuted"] == 0
 
 
 @given(st.floats(-1, 1), st.none() | st.floats(0, 1))

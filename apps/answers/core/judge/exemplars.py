@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 NOTHING_NEAR = 0.0
+SAME_TEXT = 1 - 1e-5
 
 
 class Exemplars:
@@ -25,7 +26,13 @@ class Exemplars:
         self._answers = np.array([self._numbers.setdefault(answer, len(self._numbers)) for answer in answers], int)
 
     def features(
-        self, vector: NDArray[np.float32], answer: Hashable, similarity: float, margin: float | None, leave: int = -1
+        self,
+        vector: NDArray[np.float32],
+        answer: Hashable,
+        similarity: float,
+        margin: float | None,
+        *,
+        labelled: bool = False,
     ) -> dict[str, float]:
         """Measure a question against the labels.
 
@@ -34,7 +41,7 @@ class Exemplars:
             answer: the golden answer it might get.
             similarity: cosine to that answer's nearest golden question.
             margin: how much nearer that is than the nearest golden question with another answer.
-            leave: place of the label to leave out, when the question is itself one of them.
+            labelled: the question is itself one of the labels, so what was said of it is left out.
 
         Returns:
             `support`: similarity to the nearest example of this answer, golden or approved;
@@ -43,9 +50,7 @@ class Exemplars:
         """
         near = self.vectors @ vector if len(self.vectors) else np.empty(0, np.float32)
         mine = self._answers == self._numbers.get(answer, -1)
-        counted = np.ones(len(near), bool)
-        if leave >= 0:
-            counted[leave] = False
+        counted = near < SAME_TEXT if labelled else np.ones(len(near), bool)
         own = _nearest(near, counted & self.same & mine)
         rival = _nearest(near, counted & self.same & ~mine)
         if margin is not None:

@@ -30,9 +30,9 @@ class Labels:
     def around(self, question: int) -> dict[str, float]:
         """Measure any question against the labels, leaving its own out."""
         places, near = self.traffic.around(question, self.golden)
-        own = self.place.get(question, -1)
+        labelled = question in self.place
         vector, answer = self.stream.vectors[question], self.golden.answers[places[0]]
-        return self.exemplars.features(vector, answer, near[0].similarity, margin_of(near), own)
+        return self.exemplars.features(vector, answer, near[0].similarity, margin_of(near), labelled=labelled)
 
     def examples(self, *, with_labels_around: bool) -> list[Example]:
         """Give the labels as the offline judge learns from them."""
@@ -62,9 +62,15 @@ class TaughtJudge:
     def __init__(self, labels: Labels) -> None:
         self.labels = labels
         self.offline = OfflineJudge.fit(labels.examples(with_labels_around=True))
+        self._said: dict[int, Verdict] = {}
 
     def __call__(self, question: int, golden: int, similarity: float, margin: float) -> Verdict:
         """Give the label if there is one, else judge by the golden tier and the labels around."""
+        if question not in self._said:
+            self._said[question] = self._judge(question, similarity, margin)
+        return self._said[question]
+
+    def _judge(self, question: int, similarity: float, margin: float) -> Verdict:
         place = self.labels.place.get(question)
         if place is not None:
             return Verdict.APPROVE if self.labels.same[place] else Verdict.REJECT

@@ -10,6 +10,7 @@ from apps.access import services as access
 from apps.answers.core.judge import OfflineJudge
 from apps.answers.models import Namespace, Verification
 from apps.answers.services.judging.labels import examples
+from apps.answers.services.judging.surroundings import taught_examples
 from apps.answers.services.powers import judge_of
 
 MOST_JUDGED_AGAIN = 2_000
@@ -18,7 +19,7 @@ MOST_JUDGED_AGAIN = 2_000
 @transaction.atomic
 def learn(namespace: Namespace) -> OfflineJudge:
     """Fit the offline judge on the labels there are, keep what it learnt, and queue what it was unsure of."""
-    judge = OfflineJudge.fit(examples(namespace))
+    judge = OfflineJudge.fit(taught_examples(namespace))
     namespace = Namespace.objects.select_for_update().get(pk=namespace.pk)
     state = {**judge.to_dict(), "taught": len(examples(namespace))}
     version = judge.version if namespace.judge == Namespace.Judge.OFFLINE else judge_of(namespace).version
