@@ -46,7 +46,6 @@ def _begin() -> None:
         VALKEY_URL=Valkey(VAR).url,
         SECRET_KEY="for tests only",  # noqa: S106
         DJANGO_SETTINGS_MODULE="config.settings",
-        NUMBA_CACHE_DIR=str(RUNS.parent / "numba"),
         OMP_NUM_THREADS="1",
         OPENBLAS_NUM_THREADS="1",
     )
