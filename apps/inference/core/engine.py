@@ -60,7 +60,7 @@ class Engine:
         if self.settings.expiry and self._age >= self.settings.expiry:
             return self._renew(image, pixels, clock, "expiry", match.grid)
         if not match.grid.any() and match.move == (0, 0):
-            self.pace.credit = min(self.pace.credit + 0.5, 5.0)
+            self.pace.credit = min(self.pace.credit + 0.5, 2.0)
             return self._result("reused", match, clock)
         if not self._trusted:
             return self._renew(image, pixels, clock, "dense tail", match.grid)
@@ -194,7 +194,8 @@ class Engine:
         reason = self._renewal(pixels) if looks else ""
         if keeps:
             self._previous = pixels.copy()
-        if reason and self.pace.affords_rebuild():
+        fixed = self.settings.bail_out_share is not None
+        if reason and (fixed or self.pace.affords_rebuild()):
             return self._rebuild(pixels, clock, reason, match.grid)
         outputs = self.shadow(image)
         clock.lap("plain")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 _GAIN = 0.2
-_MARGIN = 0.97
+_MARGIN = 0.92
 
 
 @dataclass
@@ -13,12 +13,12 @@ class Pace:
     plain_ms: float = 0.0
     dense_ms: float = 0.0
     ratio: float = 1.0
-    credit: float = 3.0
+    credit: float = 0.6
 
     def saw_plain(self, took: float) -> None:
         """A plain run took this long."""
         self.plain_ms = took if not self.plain_ms else self.plain_ms + _GAIN * (took - self.plain_ms)
-        self.credit = min(self.credit + 0.02, 5.0)
+        self.credit = min(self.credit + 0.01, 2.0)
 
     def saw_dense(self, took: float) -> None:
         """A full run through the cache took this long."""
@@ -27,10 +27,12 @@ class Pace:
     def saw_partial(self, share: float, took: float) -> None:
         """A partial run of a predicted share of work took this long."""
         if self.dense_ms and share > 0:
-            self.ratio += _GAIN * (took / (self.dense_ms * share) - self.ratio)
+            seen = took / (self.dense_ms * share)
+            # Learn quickly from a disappointment: it costs more than a missed chance.
+            self.ratio += (2 * _GAIN if seen > self.ratio else _GAIN) * (seen - self.ratio)
             self.ratio = min(max(self.ratio, 0.1), 3.0)
         if self.plain_ms:
-            self.credit = min(self.credit + max(0.0, 1 - took / self.plain_ms), 5.0)
+            self.credit = min(self.credit + max(0.0, 1 - took / self.plain_ms), 2.0)
 
     def expects(self, share: float) -> float:
         """Milliseconds of a partial run."""
@@ -41,7 +43,7 @@ class Pace:
         return self.expects(share) < _MARGIN * self.plain_ms
 
     def affords_rebuild(self) -> bool:
-        """Whether a full run through the cache is within the 2% that dense video may cost; spends it if so."""
+        """Whether a full run through the cache is within the 1% that dense video may cost; spends it if so."""
         extra = max(0.1, self.dense_ms / max(self.plain_ms, 1e-6) - 1)
         if self.credit < extra:
             return False
