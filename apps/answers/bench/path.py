@@ -15,13 +15,14 @@ import numpy as np
 
 from apps.access.core.callers import Caller
 from apps.answers import services
-from apps.answers.bench import filling, peer
+from apps.answers.bench import filling, peer, queue
 from apps.answers.bench.questions import banking77, embedded
 from apps.answers.models import Entry
 from apps.answers.services import powers
 
 PREFIX = "Hello, "  # turns a stored question into a near one
 REQUESTS = 400
+BLOCKS = 4
 Times = list[float]
 
 
@@ -40,7 +41,25 @@ def rows(questions: Path, *, quick: bool, say: Callable[[str], None], url: str) 
                     url, secret, [asked(case) for _ in range(clients)], REQUESTS // (4 if clients > 1 else 1)
                 )
                 yield _row("touchstone", "http", case, entries, clients, times, seconds)
+        if url and entries in (1_000 if quick else 10_000,):
+            say("path: the judge idle, then 10,000 in its queue and its endpoint dead")
+            yield from _judged(url, secret, asked, entries)
     Entry.objects.all().delete()
+
+
+def _judged(url: str, secret: str, asked: Callable[[str], Iterator[str]], entries: int) -> Iterator[dict[str, Any]]:
+    """Measure semantic hits in turns, with the judge idle and with a full queue before a dead endpoint."""
+    times: dict[str, Times] = {"idle": [], "dead": []}
+    seconds = {"idle": 0.0, "dead": 0.0}
+    for _ in range(BLOCKS):
+        for state in times:
+            queue.state(state)
+            spent, took = _http(url, secret, [asked("semantic")], REQUESTS // 2)
+            times[state] += spent
+            seconds[state] += took
+    queue.state("idle")
+    for state, spent in times.items():
+        yield {**_row("touchstone", "http", "semantic", entries, 1, spent, seconds[state]), "judge": state}
 
 
 def _prepare(caller: Caller, texts: list[str], vectors: Any, entries: int) -> Callable[[str], Iterator[str]]:

@@ -95,18 +95,20 @@ def throwaway_site() -> Iterator[str]:
     """Run PostgreSQL, Valkey and one web process over a folder that is removed afterwards; yields the address."""
     var = settings.BASE_DIR / "var" / "bench" / f"site-{os.getpid()}"
     postgres, valkey = Postgres(var), Valkey(var)
-    web = None
+    running: list[subprocess.Popen[bytes]] = []
     try:
         valkey.start()
         postgres.start()
         os.environ.update(DATABASE_URL=postgres.url, VALKEY_URL=valkey.url, TOUCHSTONE_VAR=str(var), PORT=str(PORT))
         os.environ.pop("CELERY_BROKER_URL", None)
         subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=settings.BASE_DIR, check=True)
-        web = children.start(site(PORT)[0].command)
+        # The judge of the benchmark has an endpoint that nobody answers.
+        os.environ.update(ANSWERS_JUDGE_URL="http://127.0.0.1:9/v1", ANSWERS_JUDGE_MODEL="dead")
+        running = [children.start(process.command) for process in site(PORT) if process.name in ("web", "judge")]
         yield f"http://127.0.0.1:{PORT}"
     finally:
-        if web:
-            children.stop(web)
+        for child in running:
+            children.stop(child)
         postgres.stop()
         valkey.stop()
         shutil.rmtree(var, ignore_errors=True)
