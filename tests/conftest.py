@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 
 from config.stack import children, testing
 from config.stack.processes import worker
@@ -138,8 +139,10 @@ def wait_for(condition: Callable[[], Any], seconds: float = 20, why: Callable[[]
 
 
 @pytest.fixture
-def site(transactional_db: None, tmp_path: Path) -> Iterator[Site]:
+def site(transactional_db: None, valkey: Any, tmp_path: Path) -> Iterator[Site]:
     """The real site over the test database; start its parts with start_web() and start_worker(queue)."""
+    with redis.Redis.from_url(valkey.url) as client:
+        client.flushdb()  # messages and counts of earlier tests
     running = Site(tmp_path)
     yield running
     running.stop()

@@ -1,10 +1,13 @@
 """The Celery application: JSON only, late acknowledgement, one message per claimed row."""
 
 import os
+import signal
 
 from celery import Celery
+from celery.signals import beat_embedded_init
 
 from config import environment
+from config.stack import launch
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -32,3 +35,9 @@ app.conf.update(
         "minute": {"task": "clock.minute", "schedule": 20.0, "options": {"queue": "clock", "expires": 60}},
     },
 )
+
+
+@beat_embedded_init.connect  # type: ignore[untyped-decorator]
+def _end_with_the_worker(**_: object) -> None:
+    """Let no clock tick on when its worker was killed."""
+    launch.die_with(os.getppid(), signal.SIGTERM)

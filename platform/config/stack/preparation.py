@@ -13,6 +13,12 @@ from psycopg import sql
 from config.stack import children
 
 CHECKOUT = Path(__file__).resolve().parents[3]
+PREPARED_FROM = (
+    "requirements.txt",
+    "apps/*/migrations/*.py",
+    "apps/*/sample/*",
+    "platform/config/management/commands/sample.py",
+)
 READ = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = current_database()"
 DONE = sql.SQL("COMMENT ON DATABASE {} IS {}")
 
@@ -39,9 +45,10 @@ def prepare(var: Path, url: str) -> None:
 
 def _digest() -> str:
     """Name the state of the code: its packages, its migrations, its sample."""
-    found = hashlib.sha256((CHECKOUT / "requirements.txt").read_bytes())
-    for path in sorted(CHECKOUT.glob("apps/*/migrations/*.py")):
-        found.update(str(path.relative_to(CHECKOUT)).encode())
+    found = hashlib.sha256()
+    for pattern in PREPARED_FROM:
+        for path in sorted(path for path in CHECKOUT.glob(pattern) if path.is_file()):
+            found.update(str(path.relative_to(CHECKOUT)).encode() + path.read_bytes())
     return f"touchstone {found.hexdigest()[:16]}"
 
 
