@@ -7,6 +7,7 @@ misses nothing. The predicates and the cast match the statements of models.tiers
 from __future__ import annotations
 
 import logging
+import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -89,6 +90,30 @@ def tend() -> int:
             _execute(index.statement())
             log.info("made index %s", index.name)
         return len(doomed) + len(made)
+
+
+class Aside:
+    """The thread of this process that tends indexes, if one does."""
+
+    thread: threading.Thread | None = None
+
+
+def tend_aside() -> int:
+    """Tend in a thread, since the index of a large namespace takes minutes; returns whether one was started."""
+    if Aside.thread is not None and Aside.thread.is_alive():
+        return 0
+    Aside.thread = threading.Thread(target=_tend_and_hang_up, name="indexing", daemon=True)
+    Aside.thread.start()
+    return 1
+
+
+def _tend_and_hang_up() -> None:
+    try:
+        tend()
+    except Exception:  # an index that was left unfinished is made again next time
+        log.exception("indexes could not be tended")
+    finally:
+        connection.close()
 
 
 @contextmanager

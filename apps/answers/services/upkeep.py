@@ -58,7 +58,7 @@ DELETE FROM answers_entry WHERE id IN (
 
 def sweep() -> dict[str, int]:
     """Do all of it, as the clock asks every few seconds; a step that fails is logged and the others go on."""
-    steps: tuple[Callable[[], int], ...] = (fold_hits, expire, retract_ended, evict, indexing.tend)
+    steps: tuple[Callable[[], int], ...] = (fold_hits, expire, retract_ended, evict, indexing.tend_aside)
     return {step.__name__: _guarded(step) for step in steps}
 
 
