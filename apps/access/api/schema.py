@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 
 
-class KeyScheme(OpenApiAuthenticationExtension):
+class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """A bearer key."""
 
     target_class = "apps.access.api.authentication.KeyAuthentication"
@@ -16,7 +16,7 @@ class KeyScheme(OpenApiAuthenticationExtension):
         return {"type": "http", "scheme": "bearer"}
 
 
-class ConsoleScheme(OpenApiAuthenticationExtension):
+class ConsoleScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """The console's session."""
 
     target_class = "apps.access.api.authentication.ConsoleAuthentication"
