@@ -45,11 +45,12 @@ class Watching:
         return json.loads(message["text"])
 
     async def code(self) -> int:
-        """Read on until the connection closes, and give the code."""
-        while True:
+        """Read on until the connection closes, and give the code; a few snapshots may still be under way."""
+        for _ in range(6):
             message = await self.socket.receive_output(10)
             if message["type"] == "websocket.close":
                 return int(message["code"])
+        raise AssertionError("the connection stays open")
 
 
 async def snapshot_of(query: str = "", cookie: str = "") -> Any:

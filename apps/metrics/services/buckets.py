@@ -27,9 +27,11 @@ class Sum:
     latency: Counter[int] = field(default_factory=Counter)
 
     def add(self, other: Sum) -> None:
-        """Add another sum to this one."""
-        self.counts.update(other.counts)
-        self.latency.update(other.latency)
+        """Add another sum to this one; spelt out, for Counter.update takes twice as long on small ones."""
+        for name, number in other.counts.items():
+            self.counts[name] = self.counts.get(name, 0) + number
+        for place, number in other.latency.items():
+            self.latency[place] = self.latency.get(place, 0) + number
 
     def quantiles(self) -> dict[str, float | None]:
         """Give p50, p95 and p99 in ms, within a bin of the truth; None when nothing was measured."""

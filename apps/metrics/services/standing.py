@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -25,10 +26,13 @@ LETTERS = {"title": 120, "detail": 240, "link": 200}
 ASK_AGAIN_S = 3.0  # gauges and alarms ask the database; they are not asked every second
 Gauge = Callable[[UUID], dict[str, Any]]
 Alarms = Callable[[UUID], list[dict[str, Any]]]
+Pair = tuple[Sum, Sum]
+Bucket = dict[Key, Sum]
 Asked = tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]
 _gauges: dict[str, Gauge] = {}
 _alarms: list[Alarms] = []
 _asked: dict[UUID, tuple[float, Asked]] = {}
+_settled: dict[str, tuple[list[int], Bucket]] = {}
 
 
 def register(cache: str, gauge: Gauge, alarms: Alarms) -> None:
@@ -39,51 +43,68 @@ def register(cache: str, gauge: Gauge, alarms: Alarms) -> None:
 
 
 def forget() -> None:
-    """Forget what gauges and alarms said a moment ago."""
+    """Forget what gauges, alarms and settled buckets said a moment ago."""
     _asked.clear()
+    _settled.clear()
 
 
 def snapshot(workspace_id: UUID) -> dict[str, Any]:
     """Give the state of the three caches over the last five minutes, and the alarms; at most 8 KB as JSON."""
     now = time.time()
     recent = buckets.read(buckets.starts_between(now - LIVE_S, now))
-    mine = _mine(recent, str(workspace_id))
+    mine = _mine(recent, str(workspace_id), now)
     gauges, alarms = _ask(workspace_id)
-    caches = {cache: {**_cache(cache, mine, now), **gauges.get(cache, {})} for cache in CACHES}
+    caches = {cache: {**_cache(cache, mine[cache], now), **gauges.get(cache, {})} for cache in CACHES}
     at = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
-    return _fitted({"at": at, **caches, "alarms": alarms})
+    return _fitted({"at": at, **caches, "alarms": list(alarms)})
 
 
-def _mine(recent: dict[int, dict[Key, Sum]], workspace: str) -> list[tuple[int, str, str, Sum]]:
-    return [
-        (start, cache, subject, part)
-        for start, sums in recent.items()
-        for (whose, cache, subject), part in sums.items()
-        if whose == workspace
-    ]
-
-
-def _cache(cache: str, mine: list[tuple[int, str, str, Sum]], now: float) -> dict[str, Any]:
-    whole, subjects = (Sum(), Sum()), dict[str, tuple[Sum, Sum]]()
+def _mine(recent: dict[int, Bucket], workspace: str, now: float) -> dict[str, dict[str, Pair]]:
+    """Sum a workspace's buckets: cache -> subject -> (whole window, newest buckets)."""
     newest = int(now // BUCKET_S - 1) * BUCKET_S
-    for start, which, subject, part in mine:
-        if which == cache:
-            for window, last in (whole, subjects.setdefault(subject, (Sum(), Sum()))):
+    settled = [start for start in recent if start < now - buckets.SETTLED_S - BUCKET_S]
+    found: dict[str, dict[str, Pair]] = {cache: {} for cache in CACHES}
+    older = _older(recent, settled, workspace)
+    for start, sums in [(0, older), *((start, recent[start]) for start in recent if start not in settled)]:
+        for (whose, cache, subject), part in sums.items():
+            if whose == workspace and cache in found:
+                window, last = found[cache].setdefault(subject, (Sum(), Sum()))
                 window.add(part)
                 if start >= newest:
                     last.add(part)
+    return found
+
+
+def _older(recent: dict[int, Bucket], settled: list[int], workspace: str) -> Bucket:
+    """Sum the settled buckets of a workspace; the sum holds for ten seconds, while ten snapshots ask for it."""
+    known = _settled.get(workspace)
+    if known and known[0] == settled:
+        return known[1]
+    sums: Bucket = defaultdict(Sum)
+    for start in settled:
+        for key, part in recent[start].items():
+            if key[0] == workspace:
+                sums[key].add(part)
+    _settled[workspace] = (settled, sums)
+    return sums
+
+
+def _cache(cache: str, subjects: dict[str, Pair], now: float) -> dict[str, Any]:
+    window, last = Sum(), Sum()
+    for one, newest in subjects.values():
+        window.add(one)
+        last.add(newest)
     busiest = sorted(subjects.items(), key=lambda item: -reading.requests(cache, item[1][0].counts))
-    outcomes = OUTCOMES[cache]
-    rest = [(name, n) for name, n in whole[0].counts.most_common() if name not in outcomes][:MOST_COUNTS]
+    rest = [(name, n) for name, n in window.counts.most_common() if name not in OUTCOMES[cache]][:MOST_COUNTS]
     return {
         "window_s": LIVE_S,
-        **_summary(cache, whole, now),
+        **_summary(cache, (window, last), now),
         "counts": dict(sorted(rest)),
         "subjects": {name: _summary(cache, parts, now) for name, parts in busiest[:MOST_SUBJECTS]},
     }
 
 
-def _summary(cache: str, parts: tuple[Sum, Sum], now: float) -> dict[str, Any]:
+def _summary(cache: str, parts: Pair, now: float) -> dict[str, Any]:
     window, last = parts
     return {
         "requests": reading.requests(cache, window.counts),
@@ -127,18 +148,17 @@ def _silence() -> list[dict[str, Any]]:
 
 def _fitted(snapshot: dict[str, Any]) -> dict[str, Any]:
     """Leave out the least busy subjects, then alarms, until the snapshot is small enough."""
-    size = _bytes(snapshot)
-    while size > LARGEST_BYTES:
+    over = _bytes(snapshot) - LARGEST_BYTES
+    while over > 0:
         fullest = max((snapshot[cache]["subjects"] for cache in CACHES), key=len)
         if fullest:
-            fullest.popitem()
+            over -= _bytes(dict([fullest.popitem()]))
         elif snapshot["alarms"]:
-            snapshot["alarms"] = snapshot["alarms"][:-1]
+            over -= _bytes(snapshot["alarms"].pop())
         else:
             break
-        size = _bytes(snapshot)
     return snapshot
 
 
-def _bytes(snapshot: dict[str, Any]) -> int:
-    return len(json.dumps(snapshot, separators=(",", ":")).encode())
+def _bytes(part: Any) -> int:
+    return len(json.dumps(part, separators=(",", ":")))  # ASCII: as many bytes as letters
