@@ -37,7 +37,7 @@ app.conf.update(
 )
 
 
-@beat_embedded_init.connect  # type: ignore[untyped-decorator]
+@beat_embedded_init.connect
 def _end_with_the_worker(**_: object) -> None:
     """Let no clock tick on when its worker was killed."""
     launch.die_with(os.getppid(), signal.SIGTERM)
