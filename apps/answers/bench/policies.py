@@ -11,11 +11,11 @@ import numpy as np
 from apps.answers.bench.questions import READERS, embedded
 from apps.answers.core.simulation import stream, study
 
-SEEDS = (1, 2, 3)  # seed 0 is for tuning and never reported
+SEEDS = (6, 7, 8)  # 0 to 5 were used to choose the stream, the features and the labels; they are never reported
 
 
 def rows(questions: Path, *, quick: bool, say: Callable[[str], None], cache: Path | None) -> Iterator[dict[str, Any]]:
-    """Yield the rows of parts `policy` and `equal_error`."""
+    """Yield the rows of parts `policy`, `equal_error` and `geometry`."""
     names = ["banking77"] if quick else ["banking77", "hwu64"]
     for name in names:
         if not (questions / name).is_dir():
@@ -30,5 +30,7 @@ def rows(questions: Path, *, quick: bool, say: Callable[[str], None], cache: Pat
             for seed, one in zip(SEEDS, streams, strict=False):
                 say(f"{name}: seed {seed}, {per_class} golden per class")
                 yield from study.policy_rows(name, one, seed, per_class)
+                if per_class == 1:
+                    yield from study.geometry_rows(name, one, seed, per_class)
             say(f"{name}: thresholds swept, {per_class} golden per class")
             yield from study.equal_error_rows(name, streams, per_class)
