@@ -43,7 +43,7 @@ def _promote(verification: Verification) -> str:
     with transaction.atomic():
         # The same lock that publish and retire take, so a version cannot end between this look and the write.
         golden = (
-            GoldenAnswer.objects.select_for_update(of=("self",))
+            GoldenAnswer.objects.select_for_update(of=("self",), no_key=True)
             .select_related("in_force")
             .get(pk=verification.golden_id)
         )
