@@ -15,6 +15,7 @@ from apps.access.services.errors import (
 )
 from apps.access.services.idempotency import remembered
 from apps.access.services.keys import issue, revoke
+from apps.access.services.members import admit, dismiss, names
 from apps.access.services.rates import epoch, renew_epoch, spend, valkey
 
 __all__ = [
@@ -27,10 +28,13 @@ __all__ = [
     "Unavailable",
     "Unparsable",
     "WrongKind",
+    "admit",
     "caller_for_user",
+    "dismiss",
     "epoch",
     "forget_on_commit",
     "issue",
+    "names",
     "recognise",
     "record",
     "remembered",

@@ -8,8 +8,9 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models.functions import Now
 
-from apps.access.core.callers import SCOPES
+from apps.access.core.callers import SCOPES, Caller
 from apps.access.models import ApiKey, User, Workspace
+from apps.access.services.audit import record
 from apps.access.services.callers import forget_on_commit
 from apps.access.services.errors import Invalid
 
@@ -45,12 +46,16 @@ def issue(
         rate_per_minute=rate_per_minute,
         created_by=by,
     )
+    if by is not None:
+        record(Caller(workspace.pk, user_id=by.pk), "issued", key, name=name, scopes=wanted)
     forget_on_commit()
     return key, secret
 
 
 @transaction.atomic
-def revoke(key: ApiKey) -> None:
+def revoke(key: ApiKey, by: User | None = None) -> None:
     """End a key at once, in every process."""
-    ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now())
+    ended = ApiKey.objects.filter(pk=key.pk, revoked_at=None).update(revoked_at=Now())
+    if ended and by is not None:
+        record(Caller(key.workspace_id, user_id=by.pk), "revoked", key, name=key.name)
     forget_on_commit()
