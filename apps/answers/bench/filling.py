@@ -16,7 +16,7 @@ from apps.access import services as access
 from apps.access.core.callers import Caller
 from apps.access.models import Workspace
 from apps.answers.core import text
-from apps.answers.models import Namespace
+from apps.answers.models import GoldenAnswer, GoldenQuestion, GoldenVersion, Namespace
 from apps.answers.models.tiers import literal
 from apps.answers.services import indexing, policies, powers
 
@@ -54,11 +54,37 @@ def fill(namespace_id: UUID, questions: Sequence[str], vectors: NDArray[np.float
         copy.write(rows.getvalue())
 
 
+def publish(
+    namespace: Namespace, questions: Sequence[str], vectors: NDArray[np.float32], classes: Sequence[str]
+) -> None:
+    """Publish one golden answer a class, with the questions of the class as its wordings."""
+    versions: dict[str, GoldenVersion] = {}
+    for name in dict.fromkeys(classes):
+        values = {"question": name, "answer": f"An answer about {name}."}
+        golden = GoldenAnswer.objects.create(namespace=namespace, status=GoldenAnswer.Status.PUBLISHED, **values)
+        golden.in_force = versions[name] = GoldenVersion.objects.create(golden=golden, number=1, **values)
+        golden.save()
+    embedder = powers.embedder().name
+    GoldenQuestion.objects.bulk_create(
+        GoldenQuestion(
+            namespace=namespace,
+            golden=versions[name].golden,
+            version=versions[name],
+            number=1,
+            text=question,
+            digest=text.digest(question),
+            embedder=embedder,
+            vector=vector,
+        )
+        for question, vector, name in zip(questions, vectors, classes, strict=True)
+    )
+
+
 def settle() -> None:
     """Build the indexes that the clock would build, and let the planner know the tables."""
     indexing.tend()
     with connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE answers_entry")
+        cursor.execute("VACUUM ANALYZE answers_entry, answers_goldenquestion")
 
 
 def cloud(count: int, seed: int, dimension: int = 384) -> NDArray[np.float32]:

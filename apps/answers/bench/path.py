@@ -2,159 +2,124 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-
-import numpy as np
 
 from apps.access.core.callers import Caller
 from apps.answers import services
-from apps.answers.bench import filling, peer, queue
-from apps.answers.bench.questions import banking77, embedded
-from apps.answers.models import Entry
-from apps.answers.services import powers
+from apps.answers.bench import backlog, filling, peer
+from apps.answers.bench.client import Client, Reply
+from apps.answers.bench.measured import Case, Measured
+from apps.answers.bench.questions import Pool, pool
+from apps.answers.models import Entry, GoldenAnswer, Verification
 
-PREFIX = "Hello, "  # turns a stored question into a near one
-REQUESTS = 400
-BLOCKS = 4
-Times = list[float]
-
-
-def rows(questions: Path, *, quick: bool, say: Callable[[str], None], url: str) -> Iterator[dict[str, Any]]:
-    """Yield rows of part `path`; every request is a question that was not asked before."""
-    caller, secret = filling.bench_caller()
-    texts = list(dict.fromkeys(banking77(questions / "banking77")[0]))
-    vectors = embedded(texts[:8_000], None) if not quick else embedded(texts[:1_000], None)
-    for entries in (1_000,) if quick else (1_000, 10_000, 100_000):
-        say(f"path: {entries} entries")
-        asked = _prepare(caller, texts, vectors, entries)
-        yield from _process(caller, asked, entries, texts, vectors, say)
-        for clients in (1, 16) if url else ():
-            for case in ("exact", "semantic", "miss"):
-                times, seconds = _http(
-                    url, secret, [asked(case) for _ in range(clients)], REQUESTS // (4 if clients > 1 else 1)
-                )
-                yield _row("touchstone", "http", case, entries, clients, times, seconds)
-        if url and entries in (1_000 if quick else 10_000,):
-            say("path: the judge idle, then 10,000 in its queue and its endpoint dead")
-            yield from _judged(url, secret, asked, entries)
-    Entry.objects.all().delete()
+CASES = ("exact", "semantic", "miss")
+WARM = 10
+Ask = Callable[[str], Reply]
 
 
-def _judged(url: str, secret: str, asked: Callable[[str], Iterator[str]], entries: int) -> Iterator[dict[str, Any]]:
-    """Measure semantic hits in turns, with the judge idle and with a full queue before a dead endpoint."""
-    times: dict[str, Times] = {"idle": [], "dead": []}
-    seconds = {"idle": 0.0, "dead": 0.0}
-    for _ in range(BLOCKS):
-        for state in times:
-            queue.state(state)
-            spent, took = _http(url, secret, [asked("semantic")], REQUESTS // 2)
-            times[state] += spent
-            seconds[state] += took
-    queue.state("idle")
-    for state, spent in times.items():
-        yield {**_row("touchstone", "http", "semantic", entries, 1, spent, seconds[state]), "judge": state}
-
-
-def _prepare(caller: Caller, texts: list[str], vectors: Any, entries: int) -> Callable[[str], Iterator[str]]:
-    """Fill one namespace with real questions, and a cloud of others up to the wanted number."""
-    Entry.objects.all().delete()
-    row = filling.namespace(caller, "default", sigma_min=0.85, guards={"never_cache": False})
-    own = min(entries, len(vectors))
-    filling.fill(row.id, texts[:own], vectors[:own])
-    if entries > own:
-        rest = entries - own
-        filling.fill(row.id, [f"filler {i}" for i in range(rest)], filling.cloud(rest, seed=7))
-    filling.settle()
-    turn = {"exact": 0, "semantic": 0, "miss": 0}
-
-    def asked(case: str) -> Iterator[str]:
-        """Give questions of one kind, none of them twice."""
-        while True:
-            turn[case] += 1
-            question = texts[(turn[case] * 7) % own].replace("\n", " ")
-            if case == "exact":
-                yield question
-            elif case == "semantic":
-                yield f"{PREFIX}{question}" + "?" * (turn[case] // own)
-            else:
-                yield f"Which number follows {turn[case]} in row {turn[case] * 13}?"
-
-    return asked
-
-
-def _process(
-    caller: Caller,
-    asked: Callable[[str], Iterator[str]],
-    entries: int,
-    texts: list[str],
-    vectors: Any,
-    say: Callable[[str], None],
+def rows(
+    questions: Path, *, quick: bool, say: Callable[[str], None], url: str, cache: Path | None
 ) -> Iterator[dict[str, Any]]:
-    """Measure in this process, request by request in turn with GPTCache over the same entries."""
-    own = min(entries, len(vectors))
-    with peer.started(texts[:own], vectors[:own], say) as other:
-        times: dict[tuple[str, str], Times] = {}
-        for case in ("exact", "semantic", "miss"):
-            stream = asked(case)
-            for number in range(REQUESTS // 2):
-                question = next(stream)
-                started = time.perf_counter()
-                served = services.answer(caller, services.Question(question))
-                spent = (time.perf_counter() - started) * 1e3
-                if number >= 20:
-                    times.setdefault(("touchstone", case), []).append(spent)
-                    without = spent - served.timings_ms.get("embed", 0.0)
-                    times.setdefault(("touchstone, embedding excluded", case), []).append(without)
-                if other and number >= 20:
-                    whole, embedding = other.ask(question)
-                    times.setdefault(("gptcache", case), []).append(whole)
-                    times.setdefault(("gptcache, embedding excluded", case), []).append(whole - embedding)
-    for (system, case), spent_ms in times.items():
-        yield _row(system, "process", case, entries, 1, spent_ms, sum(spent_ms) / 1e3)
+    """Yield rows of part `path`: medians over repetitions in which all systems and cases take turns."""
+    caller, secret = filling.bench_caller()
+    known = pool(questions, 1_000 if quick else 4_000, cache)
+    repetitions, requests = (1, 60) if quick else (5, 100)
+    for entries in (1_000,) if quick else (1_000, 10_000, 100_000):
+        measured = Measured()
+        say(f"path: {entries} entries")
+        _fill(caller, known, entries)
+        with peer.started(known, entries, say) as other:
+            for _ in range(repetitions):
+                _in_process(measured, caller, other, known, entries, requests)
+        for _ in range(repetitions if url else 0):
+            for clients in (1, 16):
+                for case in CASES:
+                    about = Case("touchstone", "http", case, entries, clients)
+                    over_http(measured, about, url, secret, known, requests * (2 if clients == 1 else 1))
+        if url and entries == (1_000 if quick else 10_000):
+            judged(measured, entries, url, secret, known, repetitions, requests * 2)
+        say(f"path: {measured.strange} of {measured.asked} replies were not what their case is about")
+        yield from measured.rows()
+    _clear()
 
 
-def _http(url: str, secret: str, streams: Sequence[Iterator[str]], count: int) -> tuple[Times, float]:
-    """Ask from as many threads as there are streams; returns (times in ms, seconds in all)."""
-    times: Times = []
-    where = urlsplit(url)
+def over_http(measured: Measured, about: Case, url: str, secret: str, known: Pool, requests: int) -> None:
+    """Ask from as many connections as the case has clients, all at once."""
+    drawn = [[known.next(about.case) for _ in range(requests)] for _ in range(about.clients)]
+    replies: list[Reply] = []
 
-    def client(stream: Iterator[str]) -> None:
-        connection = http.client.HTTPConnection(where.hostname or "127.0.0.1", where.port, timeout=60)
-        headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
-        for _ in range(count):
-            body = json.dumps({"question": next(stream)})
-            started = time.perf_counter()
-            connection.request("POST", "/api/v1/answers/query/", body, headers)
-            reply = connection.getresponse()
-            reply.read()
-            times.append((time.perf_counter() - started) * 1e3)
-            if reply.status != 200:
-                raise RuntimeError(f"the site answered {reply.status}")
-        connection.close()
+    def run(texts: Sequence[str]) -> None:
+        client = Client(url, secret)
+        replies.extend([client.ask(text) for text in texts])
+        client.close()
 
-    drawn = [iter([next(stream) for _ in range(count)]) for stream in streams]
-    threads = [threading.Thread(target=client, args=(stream,)) for stream in drawn]
+    threads = [threading.Thread(target=run, args=(texts,)) for texts in drawn]
     started = time.perf_counter()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return times, time.perf_counter() - started
+    if len(replies) < requests * about.clients:
+        raise RuntimeError("a client of the benchmark broke off; its trace stands above")
+    measured.add(about, replies, time.perf_counter() - started)
 
 
-def _row(system: str, door: str, case: str, entries: int, clients: int, times: Times, seconds: float) -> dict[str, Any]:
-    p50, p95, p99 = (float(value) for value in np.percentile(times, [50, 95, 99]))
-    head = {"part": "path", "system": system, "door": door, "case": case, "entries": entries, "clients": clients}
-    return {**head, "judge": "idle", "p50_ms": p50, "p95_ms": p95, "p99_ms": p99, "per_s": len(times) / seconds}
+def judged(
+    measured: Measured, entries: int, url: str, secret: str, known: Pool, repetitions: int, requests: int
+) -> None:
+    """Ask while the judge is idle, works off a full queue, and stands before a dead endpoint with a full queue."""
+    for _ in range(repetitions):
+        for state in backlog.STATES:
+            backlog.bring_about(state)
+            for case in ("exact", "semantic"):
+                about = Case("touchstone", "http", case, entries, 1, state)
+                over_http(measured, about, url, secret, known, requests)
+    backlog.bring_about("idle")
 
 
-def warm() -> None:
-    """Load the embedder before anything is timed."""
-    powers.embedder().embed(["warm"])
+def _in_process(
+    measured: Measured, caller: Caller, other: peer.Peer | None, known: Pool, entries: int, requests: int
+) -> None:
+    """Ask request by request in turn, so that whatever else the machine does meets both alike."""
+    systems: dict[str, Ask] = {"touchstone": lambda text: _ask_here(caller, text)}
+    if other:
+        systems["gptcache"] = other.ask
+    for case in CASES:
+        replies: dict[str, list[Reply]] = {name: [] for name in systems}
+        for number in range(WARM + requests):
+            text = known.next(case)
+            for name, ask in systems.items():
+                reply = ask(text)
+                if number >= WARM:
+                    replies[name].append(reply)
+        for name, found in replies.items():
+            measured.add(Case(name, "process", case, entries, 1), found, sum(reply.ms for reply in found) / 1e3)
+
+
+def _ask_here(caller: Caller, text: str) -> Reply:
+    started = time.perf_counter()
+    served = services.answer(caller, services.Question(text))
+    spent = (time.perf_counter() - started) * 1e3
+    return Reply(spent, served.timings_ms.get("embed", 0.0), served.outcome)
+
+
+def _fill(caller: Caller, known: Pool, entries: int) -> None:
+    """Fill one namespace: a tenth of the real questions golden, the rest entries, a cloud of others to the number."""
+    _clear()
+    row = filling.namespace(caller, "default", sigma_min=0.85, guards={"never_cache": False})
+    own = known.own(entries)
+    golden = own // 10
+    filling.publish(row, known.texts[:golden], known.vectors[:golden], known.classes[:golden])
+    filling.fill(row.id, known.texts[golden:own], known.vectors[golden:own])
+    filling.fill(row.id, *known.filler(entries))
+    filling.settle()
+
+
+def _clear() -> None:
+    Verification.objects.all().delete()
+    Entry.objects.all().delete()
+    GoldenAnswer.objects.all().delete()

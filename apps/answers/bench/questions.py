@@ -4,15 +4,35 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import itertools
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.answers.bench.filling import cloud
 from apps.answers.core.embedding import MiniLM
 from apps.answers.core.embedding.embedder import Embedder
 
 Vectors = NDArray[np.float32]
+PREFIX = "Hello, "  # turns a stored question into a near one
+STRIDE = 7  # asks the stored questions out of order
+VERBS = ("open", "close", "move", "rename", "share", "print", "export", "lock", "order", "repair", "clean", "sell")
+THINGS = (
+    "account",
+    "invoice",
+    "garden gate",
+    "passport",
+    "bicycle",
+    "oven",
+    "library card",
+    "contract",
+    "boat",
+    "sofa",
+)
+PLACES = ("abroad", "at night", "by phone", "for a friend", "from work", "in winter", "online", "with a voucher")
 
 
 def banking77(folder: Path) -> tuple[list[str], list[str]]:
@@ -33,6 +53,15 @@ def hwu64(folder: Path) -> tuple[list[str], list[str]]:
     return texts, labels
 
 
+def made() -> tuple[list[str], list[str]]:
+    """Make questions where no data are at hand; what they are about is their class."""
+    found = [
+        (f"How do I {verb} my {thing} {place}?", thing)
+        for verb, thing, place in itertools.product(VERBS, THINGS, PLACES)
+    ]
+    return [text for text, _ in found], [label for _, label in found]
+
+
 READERS = {"banking77": banking77, "hwu64": hwu64}
 
 
@@ -48,3 +77,41 @@ def embedded(texts: list[str], cache: Path | None, embedder: Embedder | None = N
         path.parent.mkdir(parents=True, exist_ok=True)
         np.save(path, vectors)
     return vectors
+
+
+@dataclass(slots=True)
+class Pool:
+    """Questions with vectors (n, dimension) and classes to store, and an endless supply of ones never asked before."""
+
+    texts: list[str]
+    vectors: Vectors
+    classes: list[str]
+    turns: Counter[str] = field(default_factory=Counter)
+
+    def own(self, entries: int) -> int:
+        """Say how many of `entries` are real questions."""
+        return min(entries, len(self.texts))
+
+    def filler(self, entries: int) -> tuple[list[str], Vectors]:
+        """Give the rest: texts nobody asks, with a cloud of vectors."""
+        rest = entries - self.own(entries)
+        return [f"filler {number}" for number in range(rest)], cloud(rest, seed=7, dimension=self.vectors.shape[1])
+
+    def next(self, case: str) -> str:
+        """Give a question that is stored (`exact`), near a stored one (`semantic`), or like none (`miss`)."""
+        turn = self.turns[case]
+        self.turns[case] += 1
+        rounds, place = divmod(turn * STRIDE, len(self.texts))
+        if case == "miss":
+            return f"Which number follows {turn} in row {turn * 13}?"
+        stored = self.texts[place]
+        return stored if case == "exact" else f"{PREFIX}{stored}{'?' * (rounds // STRIDE)}{'!' * (rounds % STRIDE)}"
+
+
+def pool(questions: Path, most: int, cache: Path | None) -> Pool:
+    """Read the questions of banking77, or make some; distinct ones, and at most so many."""
+    folder = questions / "banking77"
+    texts, classes = banking77(folder) if folder.is_dir() else made()
+    distinct = dict(zip((" ".join(text.split()) for text in texts), classes, strict=True))
+    chosen = list(distinct)[:most]
+    return Pool(chosen, embedded(chosen, cache), [distinct[text] for text in chosen])

@@ -35,4 +35,4 @@ def run(
     if "recall" in parts:
         yield from recall.rows(quick=quick, say=say)
     if "path" in parts:
-        yield from path.rows(questions, quick=quick, say=say, url=url)
+        yield from path.rows(questions, quick=quick, say=say, url=url, cache=cache)

@@ -52,7 +52,12 @@ class Command(BaseCommand):
             raise CommandError(f"There is no benchmark of {options['cache']} yet.") from problem
         if options["inside"]:
             for row in module.run(
-                options["data"], options["part"], quick=options["quick"], say=self._say, url=options["inside"]
+                options["data"],
+                options["part"],
+                quick=options["quick"],
+                say=self._say,
+                url=options["inside"],
+                cache=settings.BASE_DIR / "var" / "bench",
             ):
                 self.stdout.write(json.dumps(row))
             return

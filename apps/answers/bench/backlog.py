@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from apps.access import services as access
 from apps.answers.core import text
 from apps.answers.models import GoldenAnswer, GoldenVersion, Namespace, Verification
 from apps.work import services as work
 
+STATES = ("idle", "full", "dead")
 DEPTH = 10_000
 QUESTION = "Which golden question is never near?"
 
 
-def state(name: str) -> None:
-    """Bring about `idle` (an empty queue) or `dead` (10,000 in it, before an endpoint that does not answer)."""
+def bring_about(state: str) -> None:
+    """Bring about `idle` (an empty queue), `full` (10,000 in it) or `dead` (so many, and nobody at the endpoint)."""
+    access.valkey().delete(f"celery:{Verification.queue}")
     Verification.objects.all().delete()
-    if name == "dead":
-        rows = _rows(Namespace.objects.get(name="default"))
-        Verification.objects.bulk_create(rows, batch_size=2_000)
+    if state != "idle":
+        judge = Namespace.Judge.CHAT if state == "dead" else Namespace.Judge.OFFLINE
+        namespace = Namespace.objects.get(name="default")
+        Namespace.objects.filter(pk=namespace.pk).update(judge=judge)
+        Verification.objects.bulk_create(_rows(namespace), batch_size=2_000)
         for key in Verification.objects.values_list("pk", flat=True):
             work.send(Verification.task, Verification.queue, str(key))
         work.postman.messages.join()
 
 
 def _rows(namespace: Namespace) -> list[Verification]:
-    Namespace.objects.filter(pk=namespace.pk).update(judge=Namespace.Judge.CHAT)
     golden, fresh = GoldenAnswer.objects.get_or_create(namespace=namespace, question=QUESTION, answer="None.")
     if fresh:
         golden.in_force = GoldenVersion.objects.create(golden=golden, number=1, question=QUESTION, answer="None.")
@@ -35,7 +39,7 @@ def _rows(namespace: Namespace) -> list[Verification]:
             golden=golden,
             golden_version=1,
             golden_question=QUESTION,
-            judge="chat:dead",
+            judge="bench:1",
             similarity=0.7,
             margin=0.2,
         )
