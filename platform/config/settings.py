@@ -5,11 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
-from django.templatetags.static import static
 from django.urls import reverse_lazy
-from django.utils.translation import gettext_lazy as _
 
-from config import environment
+from config import console, environment
 
 django_stubs_ext.monkeypatch()
 
@@ -198,105 +196,7 @@ ANSWERS: dict[str, Any] = {
     "JUDGE_TIMEOUT_S": environment.number("ANSWERS_JUDGE_TIMEOUT_S", 20),
 }
 
-# The console: the same stone and gold as the site's own pages, and one place for every page.
-SHADES = ("50", "100", "200", "300", "400", "500", "600", "700", "800", "900", "950")
-STONE = (
-    "#f6f5f2",
-    "#f0eee9",
-    "#e5e3dd",
-    "#d2cfc7",
-    "#9a9ea8",
-    "#666b76",
-    "#545965",
-    "#434852",
-    "#2b2f37",
-    "#1b1e23",
-    "#131519",
-)
-GOLD = (
-    "#fbf5e6",
-    "#f4e8c8",
-    "#ead39b",
-    "#e0bf70",
-    "#dcb057",
-    "#d9a63a",
-    "#8a6210",
-    "#74520c",
-    "#5a3f0a",
-    "#45300a",
-    "#2b1e06",
-)
-
-
-def _page(title: Any, icon: str, name: str, allowed: str = "reads", badge: str = "") -> dict[str, Any]:
-    """Describe a link of the sidebar by its URL name, who sees it, and the number beside it."""
-    home = "apps.answers.admin.home"
-    link = {"title": title, "icon": icon, "link": reverse_lazy(name), "permission": f"{home}.{allowed}"}
-    return {**link, "badge": f"{home}.{badge}"} if badge else link
-
-
-UNFOLD = {
-    "SITE_TITLE": "Touchstone",
-    "SITE_HEADER": "Touchstone",
-    "SITE_SUBHEADER": "Is what we have close enough?",
-    "SITE_ICON": lambda request: static("touchstone.svg"),
-    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("touchstone.svg")}],
-    "SHOW_HISTORY": True,
-    "SHOW_VIEW_ON_SITE": False,
-    "ENVIRONMENT": None,
-    "STYLES": [lambda request: static("desk.css")],
-    "SCRIPTS": [lambda request: static("desk.js")],
-    "GLOBAL_CALLBACK": "apps.access.admin.desk.context",
-    "DASHBOARD_CALLBACK": "apps.answers.admin.home.home",
-    "COLORS": {
-        "base": dict(zip(SHADES, STONE, strict=True)),
-        "primary": dict(zip(SHADES, GOLD, strict=True)),
-    },
-    "SIDEBAR": {
-        "navigation": [
-            {
-                "items": [
-                    _page(_("Desk"), "home", "admin:index"),
-                    _page(_("Live dashboard"), "monitoring", "dashboard"),
-                ]
-            },
-            {
-                "title": _("Curate"),
-                "items": [
-                    _page(
-                        _("Golden answers"), "verified", "admin:answers_goldenanswer_changelist", badge="golden_badge"
-                    ),
-                    _page(_("Review queue"), "rule", "admin:answers_verification_review", badge="reviews_badge"),
-                    _page(_("Conflicts"), "call_split", "admin:answers_goldenanswer_conflicts"),
-                    _page(_("Feedback"), "thumbs_up_down", "admin:answers_feedback_changelist"),
-                    _page(_("Labels"), "label", "admin:answers_label_changelist"),
-                ],
-            },
-            {
-                "title": _("Operate"),
-                "items": [
-                    _page(_("Policies"), "tune", "admin:answers_namespace_changelist"),
-                    _page(_("Entries"), "database", "admin:answers_entry_changelist"),
-                    _page(_("Query log"), "manage_search", "admin:answers_query_changelist"),
-                    _page(_("Verifications"), "gavel", "admin:answers_verification_changelist"),
-                    _page(_("Canary runs"), "health_and_safety", "admin:answers_canaryrun_changelist"),
-                    _page(_("Calibrations"), "show_chart", "admin:answers_calibration_changelist"),
-                    _page(_("Replays"), "replay", "admin:answers_replay_changelist"),
-                ],
-            },
-            {
-                "title": _("Access"),
-                "items": [
-                    _page(_("Members"), "group", "admin:access_membership_changelist"),
-                    _page(_("API keys"), "key", "admin:access_apikey_changelist", "operates"),
-                    _page(_("Audit log"), "history", "admin:access_auditevent_changelist"),
-                    _page(_("Workspaces"), "workspaces", "admin:access_workspace_changelist"),
-                    _page(_("People"), "person", "admin:access_user_changelist", "is_superuser"),
-                ],
-            },
-        ],
-    },
-}
+UNFOLD = console.UNFOLD
 
 LOGGING = {
     "version": 1,
