@@ -148,7 +148,7 @@ function past(points, step) {
   plots.share.show(at, [of((p) => p.golden_share), of((p) => p.hit_share)], label("share"));
   plots.outcomes.show(at, ["static_hit", "dynamic_hit", "miss", "bypass"].map((name) => of((p) => (p.counts[name] || 0) / step)), label("outcomes"));
   plots.latency.show(at, ["p50", "p95", "p99"].map((name) => of((p) => p[name])), label("latency"));
-  change(points);
+  change(done);
   totals(points);
 }
 

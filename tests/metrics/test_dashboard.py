@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from django.contrib.sessions.models import Session
 from apps.access.core.callers import Caller
 from apps.access.models import User
 from apps.metrics import services
+from apps.metrics.models import Tally
 from tests import factories
 from tests.conftest import Site
 
@@ -153,3 +156,17 @@ def test_alarms_come_first_and_hostile_names_stay_text(caller: Caller, site: Sit
     page.wait_for_selector("#subjects tbody tr")
     assert page.text_content("#subjects tbody th") == hostile
     assert json.loads(page.evaluate("JSON.stringify(document.querySelectorAll('main img').length)")) == 0
+
+
+def test_the_change_tells_of_the_same_steps_as_the_plot(caller: Caller, site: Site, page: Any) -> None:
+    step = time.time() // 7_200 * 7_200
+    for ago_s, golden in ((6 * 86_400, 10), (7_200, 90)):
+        at = datetime.fromtimestamp(step - ago_s, UTC)
+        counts = {"static_hit": golden, "origin:golden": golden, "miss": 100 - golden}
+        rows = {"workspace_id": caller.workspace_id, "cache": "answers", "subject": "default", "counts": counts}
+        Tally.objects.create(**rows, minute=at, span_s=Tally.HOUR)
+    ask(caller, miss=50_000)  # in the running step, which the plot leaves out
+    site.start_web()
+    opened(page, site, "/?range=7d")
+    page.wait_for_function("document.querySelector('#change').textContent !== ''")
+    assert page.text_content("#change") == "▲ 80.0 points in the last 7d"
