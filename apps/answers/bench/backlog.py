@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from apps.access import services as access
+from celery import current_app
+
 from apps.answers.core import text
 from apps.answers.models import GoldenAnswer, GoldenVersion, Namespace, Verification
 from apps.work import services as work
@@ -14,7 +15,8 @@ QUESTION = "Which golden question is never near?"
 
 def bring_about(state: str) -> None:
     """Bring about `idle` (an empty queue), `full` (10,000 in it) or `dead` (so many, and nobody at the endpoint)."""
-    access.valkey().delete(f"celery:{Verification.queue}")
+    with current_app.connection_for_write() as connection:
+        connection.default_channel.queue_purge(Verification.queue)
     Verification.objects.all().delete()
     if state != "idle":
         judge = Namespace.Judge.CHAT if state == "dead" else Namespace.Judge.OFFLINE

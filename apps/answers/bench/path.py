@@ -27,7 +27,7 @@ def rows(
     """Yield rows of part `path`: medians over repetitions in which all systems and cases take turns."""
     caller, secret = filling.bench_caller()
     known = pool(questions, 1_000 if quick else 4_000, cache)
-    repetitions, requests = (1, 60) if quick else (5, 100)
+    repetitions, requests = (1, 60) if quick else (3, 100)
     for entries in (1_000,) if quick else (1_000, 10_000, 100_000):
         measured = Measured()
         say(f"path: {entries} entries")
@@ -39,7 +39,7 @@ def rows(
             for clients in (1, 16):
                 for case in CASES:
                     about = Case("touchstone", "http", case, entries, clients)
-                    over_http(measured, about, url, secret, known, requests * (2 if clients == 1 else 1))
+                    over_http(measured, about, url, secret, known, requests * 2 if clients == 1 else requests // 2)
         if url and entries == (1_000 if quick else 10_000):
             judged(measured, entries, url, secret, known, repetitions, requests * 2)
         say(f"path: {measured.strange} of {measured.asked} replies were not what their case is about")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from argparse import ArgumentParser
@@ -23,7 +24,7 @@ from config.stack.postgres import Postgres
 from config.stack.processes import site
 from config.stack.valkey import Valkey
 
-PORT = 18_431
+FOLDERS = {"answers": "questions", "inference": "video", "segments": "traces"}  # of the public data
 
 
 class Command(BaseCommand):
@@ -61,13 +62,18 @@ class Command(BaseCommand):
             ):
                 self.stdout.write(json.dumps(row))
             return
+        known = getattr(module, "PARTS", ())
+        if unknown := [part for part in options["part"] or () if part not in known]:
+            raise CommandError(f"There is no part {unknown[0]!r}; there are {', '.join(known) or 'none'}.")
         rows = list(self._rows(module, options))
         command = " ".join(["manage.py", "bench", options["cache"], *(["--quick"] if options["quick"] else [])])
         self._report(reports.document(command, rows, settings.BASE_DIR), options)
 
     def _rows(self, module: Any, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if options["cache"] != "answers":
-            yield from module.run(options["data"], quick=options["quick"], say=self._say)
+            folder = options["data"] / FOLDERS[options["cache"]]
+            data = folder if folder.is_dir() else options["data"]
+            yield from module.run(data, quick=options["quick"], say=self._say)
             return
         wanted = options["part"] or module.PARTS
         inside = [part for part in wanted if part in ("recall", "path")]
@@ -99,24 +105,31 @@ class Command(BaseCommand):
 def throwaway_site() -> Iterator[str]:
     """Run PostgreSQL, Valkey and one web process over a folder that is removed afterwards; yields the address."""
     var = settings.BASE_DIR / "var" / "bench" / f"site-{os.getpid()}"
-    postgres, valkey = Postgres(var), Valkey(var)
+    postgres, valkey, port = Postgres(var), Valkey(var), free_port()
     running: list[subprocess.Popen[bytes]] = []
     try:
         valkey.start()
         postgres.start()
-        os.environ.update(DATABASE_URL=postgres.url, VALKEY_URL=valkey.url, TOUCHSTONE_VAR=str(var), PORT=str(PORT))
+        os.environ.update(DATABASE_URL=postgres.url, VALKEY_URL=valkey.url, TOUCHSTONE_VAR=str(var), PORT=str(port))
         os.environ.pop("CELERY_BROKER_URL", None)
         subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=settings.BASE_DIR, check=True)
         # The judge of the benchmark has an endpoint that nobody answers.
         os.environ.update(ANSWERS_JUDGE_URL="http://127.0.0.1:9/v1", ANSWERS_JUDGE_MODEL="dead")
-        running = [children.start(process.command) for process in site(PORT) if process.name in ("web", "judge")]
-        yield f"http://127.0.0.1:{PORT}"
+        running = [children.start(process.command) for process in site(port) if process.name in ("web", "judge")]
+        yield f"http://127.0.0.1:{port}"
     finally:
         for child in running:
             children.stop(child)
         postgres.stop()
         valkey.stop()
         shutil.rmtree(var, ignore_errors=True)
+
+
+def free_port() -> int:
+    """Find a port of this machine that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _inside(options: dict[str, Any], parts: list[str], url: str) -> Iterator[dict[str, Any]]:
