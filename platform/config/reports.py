@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 Row = dict[str, Any]
+COLOURS = ("#d9a63a", "#3f7fbf", "#4f9d69", "#b5546b", "#8a6fb0")
 STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:1100px;padding:0 1rem;color:#22252b}"
     "table{border-collapse:collapse;margin:1rem 0 2rem;font-variant-numeric:tabular-nums}"
@@ -57,7 +58,8 @@ def page(report: dict[str, Any]) -> str:
     about = html.escape(f"{json.dumps(report['machine'])}, commit {report['commit']}")
     body = [f"<h1>{title}</h1><p>{about}</p>"]
     for name, rows in parts(report["rows"]).items():
-        body.append(f"<h2>{html.escape(name)}</h2>{_plot(rows)}{_html_table(rows)}")
+        drawing = _lines(rows) if name == "equal_error" else _plot(rows)
+        body.append(f"<h2>{html.escape(name)}</h2>{drawing}{_html_table(rows)}")
     head = f"<!doctype html><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
     return head + "".join(body)
 
@@ -86,6 +88,31 @@ def _plot(rows: Sequence[Row]) -> str:
     height = 20 * len(rows)
     drawing = f'<svg width="960" height="{height}" role="img">{"".join(bars)}</svg>'
     return f"<figure><figcaption>{name}</figcaption>{drawing}</figure>"
+
+
+def _lines(rows: Sequence[Row]) -> str:
+    """Draw the static-origin share against the error, one line a policy, one figure a data set."""
+    figures: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for row in rows:
+        lines = figures.setdefault(f"{row['data']}, {row['per_class']} golden a class", {})
+        lines.setdefault(str(row["policy"]), []).append((float(row["error"]), float(row["static_share"])))
+    return "".join(_figure(title, lines) for title, lines in figures.items())
+
+
+def _figure(title: str, lines: dict[str, list[tuple[float, float]]]) -> str:
+    """Draw lines of (error, share) on 460 x 240 pixels; both axes begin at 0, the share's ends at 1."""
+    most = max(error for points in lines.values() for error, _ in points) or 1.0
+    drawn = ['<path d="M40 220H440M40 220V20" stroke="currentColor" fill="none"/><text x="4" y="26">100%</text>']
+    drawn.append(f'<text x="400" y="236">error {most:.0%}</text>')
+    for place, (policy, points) in enumerate(sorted(lines.items())):
+        colour = COLOURS[place % len(COLOURS)]
+        where = [(40 + 400 * error / most, 220 - 200 * share) for error, share in sorted(points)]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in where)
+        drawn.append(f'<polyline points="{path}" stroke="{colour}" stroke-width="2.5" fill="none"/>')
+        drawn.append(f'<text x="{where[-1][0] + 6:.0f}" y="{where[-1][1] + 4:.0f}" style="fill:{colour}">')
+        drawn.append(f"{html.escape(policy)} {max(points)[1]:.0%}</text>")
+    svg = f'<svg width="640" height="244" role="img">{"".join(drawn)}</svg>'
+    return f"<figure><figcaption>static-origin share at equal error: {html.escape(title)}</figcaption>{svg}</figure>"
 
 
 def _label(row: Row) -> str:

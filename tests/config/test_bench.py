@@ -42,8 +42,8 @@ def test_rows_go_to_the_terminal_to_json_and_to_a_page(tmp_path: Path, settings:
     pairs.mkdir()
     lines = [
         {
-            "query": "How do I deactivate my card?",
-            "cached_query": "How do I activate my card?",
+            "query": "Can I not use the card abroad?",
+            "cached_query": "Can I use the card abroad?",
             "expected_cache_hit": False,
         },
         {"query": "Where is my card?", "cached_query": "Where is my card", "expected_cache_hit": True},
@@ -64,6 +64,19 @@ def test_the_page_needs_nothing_from_outside_and_escapes_what_it_shows(tmp_path:
     assert not re.search(r"(?:src|href)=|https?://(?!www\.w3\.org)", page)
     assert "<svg" in page
     assert "gptcache &lt;b&gt;" in page and "<b>" not in page
+
+
+def test_shares_at_equal_error_are_drawn_as_one_line_a_policy(tmp_path: Path) -> None:
+    rows = [
+        {"part": "equal_error", "data": data, "per_class": 1, "error": error, "policy": policy, "static_share": share}
+        for data in ("banking77", "hwu64")
+        for policy, share in (("static", 0.2), ("touchstone", 0.6))
+        for error in (0.01, 0.02, 0.05)
+    ]
+    page = reports.page(reports.document("manage.py bench answers", rows, tmp_path))
+    assert page.count("<polyline") == 4
+    assert page.count("<figure>") == 2
+    assert "banking77, 1 golden a class" in page
 
 
 def test_the_table_is_as_wide_as_it_needs_and_says_what_is_not_there() -> None:
