@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,28 @@ def test_rows_go_to_the_terminal_to_json_and_to_a_page(tmp_path: Path, settings:
     assert set(written["rows"][0]) == {"part", "data", "guards", "wrong_hits", "right_hits", "traps", "paraphrases"}
     assert (tmp_path / "var" / "bench" / "answers.html").exists()
     assert "wrong_hits" in told.getvalue()
+
+
+def test_what_was_measured_before_it_broke_is_written(
+    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Breaking:
+        PARTS = ("pairs",)
+
+        @staticmethod
+        def run(*args: Any, **options: Any) -> Iterator[dict[str, Any]]:
+            yield {"part": "pairs", "wrong_hits": 0.25}
+            raise RuntimeError("it broke")
+
+    settings.BASE_DIR = tmp_path
+    monkeypatch.setattr(bench, "import_module", lambda name: Breaking)
+    with pytest.raises(RuntimeError, match="it broke"):
+        call_command("bench", "answers", json=tmp_path / "out.json", stdout=io.StringIO())
+    written = json.loads((tmp_path / "out.json").read_text())
+    assert (written["command"], written["rows"]) == (
+        "manage.py bench answers",
+        [{"part": "pairs", "wrong_hits": 0.25}],
+    )
 
 
 def test_the_page_needs_nothing_from_outside_and_escapes_what_it_shows(tmp_path: Path) -> None:

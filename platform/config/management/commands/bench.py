@@ -65,9 +65,12 @@ class Command(BaseCommand):
         known = getattr(module, "PARTS", ())
         if unknown := [part for part in options["part"] or () if part not in known]:
             raise CommandError(f"There is no part {unknown[0]!r}; there are {', '.join(known) or 'none'}.")
-        rows = list(self._rows(module, options))
-        command = " ".join(["manage.py", "bench", options["cache"], *(["--quick"] if options["quick"] else [])])
-        self._report(reports.document(command, rows, settings.BASE_DIR), options)
+        rows: list[dict[str, Any]] = []
+        try:
+            rows.extend(self._rows(module, options))
+        finally:  # what was measured before something broke, or before Ctrl-C, is told all the same
+            if rows:
+                self._report(reports.document(_command(options), rows, settings.BASE_DIR), options)
 
     def _rows(self, module: Any, options: dict[str, Any]) -> Iterator[dict[str, Any]]:
         if options["cache"] != "answers":
@@ -99,6 +102,11 @@ class Command(BaseCommand):
 
     def _say(self, line: str) -> None:
         self.stderr.write(line)
+
+
+def _command(options: dict[str, Any]) -> str:
+    parts = [f"--part {part}" for part in options["part"] or ()]
+    return " ".join(["manage.py bench", options["cache"], *parts, *(["--quick"] if options["quick"] else [])])
 
 
 @contextmanager
@@ -142,4 +150,4 @@ def _inside(options: dict[str, Any], parts: list[str], url: str) -> Iterator[dic
             if line.startswith("{"):
                 yield json.loads(line)
     if child.returncode:
-        raise CommandError("The benchmark broke off; what it measured before is lost.")
+        raise CommandError("The benchmark broke off.")
