@@ -5,3 +5,12 @@ document.addEventListener("change", (event) => {
 document.addEventListener("focusin", (event) => {
   if (event.target.matches("input[data-select]")) event.target.select();
 });
+
+// Light or dark is chosen once for the console and the site's own pages.
+const kept = localStorage.getItem("theme");
+if (kept) localStorage.setItem("adminTheme", JSON.stringify(kept));
+addEventListener("pagehide", () => {
+  const chosen = JSON.parse(localStorage.getItem("adminTheme") ?? "null");
+  if (chosen === "light" || chosen === "dark") localStorage.setItem("theme", chosen);
+  else localStorage.removeItem("theme");
+});

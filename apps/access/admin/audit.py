@@ -32,7 +32,8 @@ class MemberFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEvent]) -> QuerySet[AuditEvent]:
         """Keep one member's acts."""
         known = {key for key, _name in self.lookup_choices}
-        return queryset.filter(user_id=self.value()) if self.value() in known else queryset
+        value = self.value()
+        return queryset.filter(user_id=value) if value in known and value else queryset
 
 
 class TargetFilter(admin.SimpleListFilter):

@@ -127,7 +127,7 @@ class Desk(ModelAdmin):
 
     paginator = CappedPaginator
     show_full_result_count = False
-    list_per_page = 50
+    list_per_page = 30
     list_max_show_all = 0
     show_facets = ShowFacets.NEVER  # they count every row of a list
 

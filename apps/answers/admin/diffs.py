@@ -38,7 +38,11 @@ def marked(one: str, other: str) -> tuple[SafeString, SafeString]:
 
 
 def _mark(text: str, same: bool) -> str:
-    return str(escape(text)) if same or not text.strip() else f"<mark>{escape(text)}</mark>"
+    words = text.strip()
+    if same or not words:
+        return str(escape(text))
+    before, _, after = text.partition(words)
+    return f"{escape(before)}<mark>{escape(words)}</mark>{escape(after)}"
 
 
 def _steps(before: str, after: str, *, fold: bool = False) -> Iterator[Step]:

@@ -11,7 +11,6 @@ from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import path, reverse
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.views.decorators.http import require_POST
@@ -21,7 +20,7 @@ from apps.access.admin.desk import caller_of, demand, told
 from apps.answers.admin import acts, transfers
 from apps.answers.admin.drafts import GoldenForm
 from apps.answers.admin.history import panels
-from apps.answers.admin.spaces import AnswersDesk, NamespaceFilter, as_uuid, short, spaces_of
+from apps.answers.admin.spaces import AnswersDesk, NamespaceFilter, as_uuid, day, moment, short, spaces_of
 from apps.answers.models import GoldenAnswer
 from apps.answers.models.served import MOST, served_and_promoted
 from apps.answers.services import golden
@@ -95,8 +94,7 @@ class GoldenAdmin(acts.BulkActs, AnswersDesk):
         "served",
         "promoted",
         "space",
-        "owner",
-        "updated_at",
+        "changed",
     )
     list_display_links = ("asked",)
     list_select_related = ("namespace", "in_force", "owner")
@@ -105,7 +103,7 @@ class GoldenAdmin(acts.BulkActs, AnswersDesk):
     search_fields = ("question",)
     search_help_text = lazy("Words of question or answer, or a tag")
     ordering = ("-updated_at",)
-    sortable_by = ("updated_at",)
+    sortable_by = ("changed",)
     actions = ("submit_selected", "approve_selected", "publish_selected", "retire_selected")
     change_form_outer_before_template = "answers/golden_acts.html"
     change_form_before_template = "answers/golden_seen.html"
@@ -150,12 +148,17 @@ class GoldenAdmin(acts.BulkActs, AnswersDesk):
             return "–"
         now = timezone.now()
         if version.valid_until and version.valid_until <= now:
-            return _("version %d, has ended") % version.number
+            return _("v%d, has ended") % version.number
         if version.valid_from and version.valid_from > now:
-            return _("version %(number)d, from %(day)s") % {"number": version.number, "day": _day(version.valid_from)}
+            return _("v%(number)d, from %(day)s") % {"number": version.number, "day": day(version.valid_from)}
         if version.valid_until:
-            return _("version %(number)d, until %(day)s") % {"number": version.number, "day": _day(version.valid_until)}
-        return _("version %d") % version.number
+            return _("v%(number)d, until %(day)s") % {"number": version.number, "day": day(version.valid_until)}
+        return _("v%d") % version.number
+
+    @display(description=lazy("Changed"), ordering="updated_at")
+    def changed(self, row: GoldenAnswer) -> str:
+        """Show when it was changed."""
+        return moment(row.updated_at)
 
     def complete(self, request: HttpRequest, rows: list[Any]) -> None:
         """Count what was served of the page's rows in one statement."""
@@ -187,6 +190,14 @@ class GoldenAdmin(acts.BulkActs, AnswersDesk):
         response: HttpResponse = super().changelist_view(request, {**(extra_context or {}), **more})
         return response
 
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Begin a draft; saving stays with it."""
+        more = {**(extra_context or {}), "show_save_and_continue": False}
+        response: HttpResponse = super().add_view(request, form_url, more)
+        return response
+
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """The namespace is chosen once."""
         first = ("question", "answer", "aliases")
@@ -194,7 +205,7 @@ class GoldenAdmin(acts.BulkActs, AnswersDesk):
             (None, {"fields": first if obj else ("namespace", *first)}),
             (
                 _("Validity and care"),
-                {"fields": ("tags", ("valid_from", "valid_until"), ("owner", "review_by"), "attachments")},
+                {"fields": ("tags", "valid_from", "valid_until", ("owner", "review_by"), "attachments")},
             ),
         )
 
@@ -208,7 +219,7 @@ class GoldenAdmin(acts.BulkActs, AnswersDesk):
         """Show the form between what can be done and what is known of the answer."""
         row = self.one(request, object_id)
         more = panels(row) if request.method == "GET" else {}
-        more |= {"acts": acts.open_to(request, row), "row": row}
+        more |= {"acts": acts.open_to(request, row), "row": row, "show_save_and_continue": False}
         response: HttpResponse = super().change_view(request, object_id, form_url, {**(extra_context or {}), **more})
         return response
 
@@ -280,10 +291,6 @@ class GoldenAdmin(acts.BulkActs, AnswersDesk):
     def carry_out(self, request: HttpRequest) -> HttpResponse:
         """Export CSV or JSON lines."""
         return transfers.carry_out(request)
-
-
-def _day(moment: Any) -> str:
-    return date_format(timezone.localtime(moment), "j M Y")
 
 
 def _capped(count: int) -> str:

@@ -167,7 +167,7 @@ class NamespaceAdmin(AnswersDesk):
         return self.page(
             request,
             "answers/namespace.html",
-            row.name,
+            _("Namespace %s") % row.name,
             row=row,
             form=form,
             may_operate=may_operate,

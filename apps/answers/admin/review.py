@@ -125,8 +125,12 @@ def decide(desk: Any, request: HttpRequest, row: Verification) -> HttpResponse:
 
 def waiting_by_space(request: HttpRequest) -> list[tuple[Namespace, int]]:
     """Count what waits for this person in each namespace, up to 1,000 each."""
-    caller = caller_of(request)
-    return [(space, count_up_to(_queue(space, caller.name), MOST)) for space in spaces_of(caller)]
+    known: list[tuple[Namespace, int]] | None = getattr(request, "reviews_waiting", None)
+    if known is None:
+        caller = caller_of(request)
+        known = [(space, count_up_to(_queue(space, caller.name), MOST)) for space in spaces_of(caller)]
+        request.reviews_waiting = known  # type: ignore[attr-defined]
+    return known
 
 
 def _queue(space: Namespace, name: str) -> Any:
@@ -161,9 +165,16 @@ def _shown(row: Verification) -> Shown:
         outdated=version is None or version.number != row.golden_version,
         lines=[Line(text, row.scores.get(name)) for name, text in RUBRIC.items()],
         chance=chance,
-        said_by=access.names([row.judged_by]).get(row.judged_by, row.judged_by),
+        said_by=_sayer(row.judged_by),
         policy=Policy.from_mapping(row.namespace.policy),
     )
+
+
+def _sayer(name: str) -> str:
+    """Name who gave a verdict, for people to read: a person, a client, or the kind of judge."""
+    kind, _colon, _version = name.partition(":")
+    judges = {"offline": _("The offline judge"), "chat": _("The language model"), "human": _("Nobody yet")}
+    return judges.get(kind) or access.names([name]).get(name, name)
 
 
 def _said(verdict: str, promotion: str, left: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,6 +11,8 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
@@ -53,6 +56,12 @@ class AnswersDesk(Desk):
     def within(self, rows: QuerySet[Any], caller: Caller) -> QuerySet[Any]:
         """Name the namespaces outright, so that PostgreSQL can plan with how many rows each has."""
         return rows.filter(namespace_id__in=list(spaces_of(caller).values_list("pk", flat=True)))
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        """Leave the namespace out where there is only one."""
+        columns = super().get_list_display(request)
+        several = spaces_of(seat(request).caller)[:2].count() > 1
+        return columns if several else tuple(name for name in columns if name != "space")
 
 
 class BigDesk(AnswersDesk):
@@ -98,6 +107,16 @@ def short(value: str, most: int = 90) -> str:
     """Shorten a text for a column."""
     line = " ".join(value.split())
     return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def day(at: datetime) -> str:
+    """Write a day."""
+    return date_format(timezone.localtime(at), "j M Y")
+
+
+def moment(at: datetime | None) -> str:
+    """Write a time for a column, to the minute."""
+    return date_format(timezone.localtime(at), "j M Y, H:i") if at else "–"
 
 
 def number(value: float | None, digits: int = 3) -> str:
