@@ -40,6 +40,7 @@ def fill(caller: Caller, word: str) -> dict[str, Any]:
     review = factories.verification(golden, f"ways to pay {word}", status="done", verdict="UNSURE")
     change = space.policy_changes.first()
     assert change is not None
+    member = User.objects.create_user(f"member-{word}")
     pair = {"namespace": space, "question": f"a {word}", "golden_question": f"b {word}", "similarity": 0.7}
     return {
         "answers_goldenanswer": golden,
@@ -55,6 +56,8 @@ def fill(caller: Caller, word: str) -> dict[str, Any]:
         "answers_calibration": Calibration.objects.create(namespace=space, error_budget=0.02, by=caller.name),
         "answers_replay": Replay.objects.create(namespace=space, candidate=space.policy, by=caller.name),
         "access_apikey": space.workspace.api_keys.first(),
+        "access_membership": Membership.objects.create(user=member, workspace=space.workspace),
+        "access_workspace": space.workspace,
         "access_auditevent": AuditEvent.objects.filter(workspace=space.workspace).first(),
     }
 

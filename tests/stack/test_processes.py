@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
 
+from config.stack import children, processes
 from config.stack.processes import Process, Supervisor, site
 from tests.conftest import wait_for
 
@@ -47,6 +49,29 @@ def test_lines_come_whole_and_under_their_names(capfd: pytest.CaptureFixture[str
         "poet | \ufffd no text",
         "poet | no end",
     ]
+
+
+def test_a_server_that_cannot_start_yet_is_tried_again(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "LONGEST_PAUSE_S", 0.1)
+    attempts: list[int] = []
+
+    def launch() -> subprocess.Popen[bytes]:
+        attempts.append(len(attempts))
+        if len(attempts) == 2:
+            raise OSError("the folder is taken")
+        return children.start(["/bin/sh", "-c", "exit 1"])
+
+    supervisor = Supervisor()
+    supervisor.watch("server", launch, None)
+
+    def tried_thrice() -> bool:
+        supervisor.tend(0.02)
+        return len(attempts) >= 3
+
+    wait_for(tried_thrice)
+    assert "server cannot start: the folder is taken" in capfd.readouterr().out
 
 
 def test_stopping_ends_those_that_do_not_listen() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, ClassVar
 
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Paginator
 from django.db import OperationalError, connection, transaction
 from django.http import HttpRequest
 from unfold.views import ChangeList
@@ -43,12 +43,6 @@ class CappedPaginator(Paginator[Any]):
         """How many rows can be paged through."""
         return min(self.found, MOST)
 
-    def page(self, number: int | str) -> Page[Any]:
-        """Give a page; where nothing was found, nothing is looked for once more."""
-        if not self.found:
-            return Page([], 1, self)
-        return super().page(number)
-
     @property
     def capped(self) -> bool:
         """Whether there are more rows than pages show."""
@@ -63,6 +57,8 @@ class DeskList(ChangeList):
         super().get_results(request)
         if not self.query and not self.has_active_filters:
             self.full_result_count = self.result_count
+        if not self.result_count:
+            self.result_list = self.result_list.none()  # looking once more would take as long as counting did
         self.model_admin.complete(request, list(self.result_list))
 
 

@@ -53,7 +53,8 @@ def home(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     )
     waiting = [task for task in ordered if task.count != 0]
     quiet = [task for task in ordered if task.count == 0]
-    return {**context, "tasks": waiting, "quiet": quiet, "alarms": reporting.alarms(caller.workspace_id)}
+    more = {"alarms": reporting.alarms(caller.workspace_id), "may_curate": may(request, "curator")}
+    return {**context, "tasks": waiting, "quiet": quiet, **more}
 
 
 def reviews_badge(request: HttpRequest) -> str:

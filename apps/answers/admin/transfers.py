@@ -68,7 +68,7 @@ def bring_in(desk: Any, request: HttpRequest) -> HttpResponse:
 
 def _confirmed(desk: Any, request: HttpRequest) -> HttpResponse:
     kept = request.session.get("import")
-    if not isinstance(kept, dict) or kept.get("id") != request.POST["confirm"] or not _path(kept).exists():
+    if not _still_there(request, kept):
         messages.error(request, _("This dry run is over; upload the file again."))
         return HttpResponseRedirect(reverse("admin:answers_goldenanswer_import"))
     report = _run(request, kept, dry_run=False)
@@ -79,6 +79,13 @@ def _confirmed(desk: Any, request: HttpRequest) -> HttpResponse:
     counts = {"new": report.created, "changed": report.updated, "same": report.unchanged}
     messages.success(request, _("Imported: %(new)d new, %(changed)d changed, %(same)d as they were.") % counts)
     return HttpResponseRedirect(reverse("admin:answers_goldenanswer_changelist"))
+
+
+def _still_there(request: HttpRequest, kept: Any) -> bool:
+    """Say whether what is confirmed is what was tried: the same file, in the workspace it was tried in."""
+    if not isinstance(kept, dict) or kept.get("id") != request.POST["confirm"]:
+        return False
+    return kept["workspace"] == str(caller_of(request).workspace_id) and _path(kept).exists()
 
 
 def _shown(desk: Any, request: HttpRequest, form: UploadForm, report: transfer.Report | None) -> HttpResponse:
@@ -107,7 +114,13 @@ def _keep(request: HttpRequest, file: UploadedFile[Any], publish: bool) -> dict[
         if old.stat().st_mtime < time.time() - KEPT_S:
             old.unlink(missing_ok=True)
     name = str(file.name or "")
-    kept = {"id": uuid.uuid4().hex, "name": name, "publish": publish, "kind": _kind(name, file)}
+    kept = {
+        "id": uuid.uuid4().hex,
+        "name": name,
+        "publish": publish,
+        "kind": _kind(name, file),
+        "workspace": str(caller_of(request).workspace_id),
+    }
     with _path(kept).open("wb") as out:
         out.writelines(file.chunks())
     request.session["import"] = kept

@@ -117,8 +117,13 @@ class Supervisor:
             one.again_at = now + one.pause_s
             self.say(f"{one.name} ended with {one.child.returncode}; it starts again in {one.pause_s:g} s")
         elif now >= one.again_at:
-            one.again_at, one.started = 0.0, now
-            one.child = one.launch()
+            try:
+                one.child = one.launch()
+            except Exception as problem:  # one part that cannot start must not end the others
+                one.again_at = now + LONGEST_PAUSE_S
+                self.say(f"{one.name} cannot start: {problem}")
+            else:
+                one.again_at, one.started = 0.0, now
 
     def _listen(self, seconds: float) -> None:
         """Print what comes within some seconds; returns early when something came."""

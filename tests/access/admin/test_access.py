@@ -29,7 +29,7 @@ def test_a_secret_is_shown_once_and_works() -> None:
     secret = page.context["secret"]
     assert secret in page.content.decode() and "no-store" in page["Cache-Control"]
     caller = services.recognise(secret)
-    assert caller is not None and (caller.scopes, caller.rate_per_minute) == ({"client"}, 5)
+    assert caller is not None and (caller.scopes, caller.rate_per_minute) == (frozenset({"client"}), 5)
     key = ApiKey.objects.get(name="robot")
     for url in (reverse(KEYS), reverse("admin:access_apikey_change", args=[key.pk])):
         assert secret not in desk.get(url).content.decode()

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 PAGES = (
     "answers_goldenanswer", "answers_query", "answers_feedback", "answers_entry", "answers_verification",
     "answers_label", "answers_canaryrun", "answers_namespace", "answers_calibration", "answers_replay",
-    "access_apikey", "access_auditevent",
+    "access_apikey", "access_auditevent", "access_membership", "access_workspace",
 )  # fmt: skip
 OWN_PAGES = (
     "index", "answers_goldenanswer_conflicts", "answers_verification_review", "answers_goldenanswer_import",
@@ -74,7 +74,7 @@ def test_a_person_of_two_workspaces_sits_in_one_at_a_time() -> None:
     listed = reverse("admin:answers_goldenanswer_changelist")
     assert "ours" in desk.get(listed).content.decode()
     moved = desk.post(reverse("admin:access_workspace_switch"), {"workspace": "globex", "next": listed})
-    assert moved.url == listed
+    assert moved["Location"] == listed
     page = desk.get(listed).content.decode()
     assert "theirs" in page and "ours" not in page
     desk.post(reverse("admin:access_workspace_switch"), {"workspace": "nowhere", "next": "https://elsewhere.example/"})

@@ -12,8 +12,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from apps.access.models import AuditEvent
+from apps.access.models import AuditEvent, Membership, Workspace
 from apps.answers.models import GoldenAnswer, GoldenVersion
+from apps.answers.services import policies
 from tests import desks, factories
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +23,7 @@ EMPTY = {"valid_from_0": "", "valid_from_1": "", "valid_until_0": "", "valid_unt
 
 
 def write(desk: Client, question: str = "How do I pay?", answer: str = "By card.", **more: Any) -> Any:
-    space = factories.policies.namespace(desks.user_of(desk).memberships.get().workspace_id, "default")
+    space = policies.namespace(desks.user_of(desk).memberships.get().workspace_id, "default")
     values = {"namespace": space.pk, "question": question, "answer": answer, "aliases": "", "tags": "", **EMPTY, **more}
     return desk.post(reverse("admin:answers_goldenanswer_add"), values, follow=True)
 
@@ -42,7 +43,7 @@ def test_a_draft_is_written_with_its_lists_and_owner() -> None:
     factories.key()
     desk = desks.sit("curator")
     user = desks.user_of(desk)
-    lists = {"aliases": "paying\nways to pay\npaying\n", "tags": "money, billing", "owner": user.pk}
+    lists: dict[str, Any] = {"aliases": "paying\nways to pay\npaying\n", "tags": "money, billing", "owner": user.pk}
     assert "Saved as a draft" in desks.messages(write(desk, **lists))
     row = GoldenAnswer.objects.get()
     assert (row.status, row.author) == ("draft", f"user:{user.pk}")
@@ -200,6 +201,18 @@ def test_an_import_is_tried_before_it_is_done() -> None:
     assert "2 new" in desks.messages(done)
     assert set(GoldenAnswer.objects.values_list("status", flat=True)) == {"draft"}
     assert "dry run is over" in desks.messages(desk.post(reverse(IMPORT), {"confirm": "x"}, follow=True))
+
+
+def test_what_was_tried_in_one_workspace_is_not_imported_into_another() -> None:
+    factories.key()
+    factories.key("globex")
+    desk = desks.sit("curator")
+    Membership.objects.create(user=desks.user_of(desk), workspace=Workspace.objects.get(slug="globex"), role="curator")
+    page = upload(desk, "answers.csv", "question,answer\nHow do I pay?,By card.\n")
+    desk.post(reverse("admin:access_workspace_switch"), {"workspace": "globex"})
+    done = desk.post(reverse(IMPORT), {"confirm": page.context["kept"]["id"]}, follow=True)
+    assert "dry run is over" in desks.messages(done)
+    assert not GoldenAnswer.objects.exists()
 
 
 def test_a_file_with_faults_says_which_rows_and_imports_nothing() -> None:

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.access.admin import lists
+from apps.answers.admin.queries import QueryAdmin
 from apps.answers.models import Query
 from tests import desks, factories
 
@@ -41,6 +42,7 @@ def test_a_long_list_is_neither_counted_nor_read_row_by_row(monkeypatch: pytest.
         factories.query(caller, f"question {number}")
     desk = desks.sit("viewer")
     monkeypatch.setattr(lists, "MOST", 10)
+    monkeypatch.setattr(QueryAdmin, "list_per_page", 5)
     monkeypatch.setattr(lists.count_up_to, "__defaults__", (10,))
     desk.get(reverse(LIST))
     with CaptureQueriesContext(
