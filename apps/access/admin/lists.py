@@ -58,7 +58,8 @@ class DeskList(ChangeList):
         if not self.query and not self.has_active_filters:
             self.full_result_count = self.result_count
         if not self.result_count:
-            self.result_list = self.result_list.none()  # looking once more would take as long as counting did
+            # Looking once more would take as long as counting did.
+            self.result_list = self.queryset.none()
         self.model_admin.complete(request, list(self.result_list))
 
 

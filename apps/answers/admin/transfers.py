@@ -68,7 +68,7 @@ def bring_in(desk: Any, request: HttpRequest) -> HttpResponse:
 
 def _confirmed(desk: Any, request: HttpRequest) -> HttpResponse:
     kept = request.session.get("import")
-    if not _still_there(request, kept):
+    if not isinstance(kept, dict) or not _still_there(request, kept):
         messages.error(request, _("This dry run is over; upload the file again."))
         return HttpResponseRedirect(reverse("admin:answers_goldenanswer_import"))
     report = _run(request, kept, dry_run=False)
@@ -81,11 +81,10 @@ def _confirmed(desk: Any, request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(reverse("admin:answers_goldenanswer_changelist"))
 
 
-def _still_there(request: HttpRequest, kept: Any) -> bool:
+def _still_there(request: HttpRequest, kept: dict[str, Any]) -> bool:
     """Say whether what is confirmed is what was tried: the same file, in the workspace it was tried in."""
-    if not isinstance(kept, dict) or kept.get("id") != request.POST["confirm"]:
-        return False
-    return kept["workspace"] == str(caller_of(request).workspace_id) and _path(kept).exists()
+    mine = kept.get("workspace") == str(caller_of(request).workspace_id)
+    return mine and kept.get("id") == request.POST["confirm"] and _path(kept).exists()
 
 
 def _shown(desk: Any, request: HttpRequest, form: UploadForm, report: transfer.Report | None) -> HttpResponse:
