@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from prometheus_client import CONTENT_TYPE_LATEST
 from rest_framework import serializers
@@ -28,6 +29,8 @@ from apps.metrics.services.reading import FINE_S, MOST_POINTS
 SPAN = re.compile(r"([0-9]{1,5})(s|m|h|d)\Z")
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 LONGEST_S = 30 * 86_400
+
+PROBLEMS = {(status, "application/problem+json"): OpenApiTypes.OBJECT for status in (400, 401, 403, 404, 422, 429, 503)}
 
 
 class SeriesPointSerializer(serializers.Serializer[Any]):
@@ -77,7 +80,7 @@ class SeriesView(APIView):
                 "step", str, default="10s", description="Per point: 10s at least, 1m for windows over 1h."
             ),
         ],
-        responses={200: SeriesSerializer},
+        responses={200: SeriesSerializer, **PROBLEMS},
     )
     def get(self, request: Request) -> Response:
         """Give counts per outcome and latency quantiles."""

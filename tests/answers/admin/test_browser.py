@@ -89,7 +89,7 @@ def test_an_answer_is_published_by_mouse(caller: Caller, site: Site, page: Any) 
     opened(page, site, reverse("admin:answers_goldenanswer_add"))
     page.fill("[name=question]", "How do I pay?")
     page.fill("[name=answer]", "By card.")
-    page.click("text=Save >> nth=-1")
+    page.click("[name=_continue]")
     for button, said in (
         ("Submit for review", "Submitted for review"),
         ("Approve", "Approved."),
