@@ -52,6 +52,8 @@ class CappedPaginator(Paginator[Any]):
 class DeskList(ChangeList):
     """A list whose page of rows is completed by its admin in one go."""
 
+    result_list: Any
+
     def get_results(self, request: HttpRequest) -> None:
         """Read the page, then let the admin add what its columns show."""
         super().get_results(request)

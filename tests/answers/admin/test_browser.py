@@ -12,7 +12,7 @@ from apps.access.core.callers import Caller
 from apps.access.models import User
 from apps.answers.models import Entry, GoldenAnswer, Verification
 from tests import desks, factories
-from tests.conftest import Site
+from tests.conftest import Site, wait_for
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 REVIEW = "/admin/answers/verification/review/"
@@ -89,7 +89,9 @@ def test_an_answer_is_published_by_mouse(caller: Caller, site: Site, page: Any) 
     opened(page, site, reverse("admin:answers_goldenanswer_add"))
     page.fill("[name=question]", "How do I pay?")
     page.fill("[name=answer]", "By card.")
-    page.click("[name=_continue]")
+    page.click("[name=_save]")
+    golden = wait_for(GoldenAnswer.objects.first)
+    opened(page, site, reverse("admin:answers_goldenanswer_change", args=[golden.pk]))
     for button, said in (
         ("Submit for review", "Submitted for review"),
         ("Approve", "Approved."),

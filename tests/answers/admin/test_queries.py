@@ -54,7 +54,7 @@ def test_a_long_list_is_neither_counted_nor_read_row_by_row(monkeypatch: pytest.
     on_log = [each["sql"] for each in asked if "answers_query" in each["sql"]]
     assert len(on_log) == 2
     assert all("LIMIT" in statement for statement in on_log)
-    assert len(asked) < 25
+    assert len(asked) < 30  # whatever the number of rows
 
 
 def test_a_count_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
