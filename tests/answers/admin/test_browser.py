@@ -91,7 +91,7 @@ def test_an_answer_is_published_by_mouse(caller: Caller, site: Site, page: Any) 
     page.fill("[name=answer]", "By card.")
     page.click("[name=_save]")
     golden = wait_for(GoldenAnswer.objects.first)
-    opened(page, site, reverse("admin:answers_goldenanswer_change", args=[golden.pk]))
+    page.goto(site.url + reverse("admin:answers_goldenanswer_change", args=[golden.pk]))
     for button, said in (
         ("Submit for review", "Submitted for review"),
         ("Approve", "Approved."),
