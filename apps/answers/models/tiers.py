@@ -128,6 +128,7 @@ def _rows(statement: str, values: Any) -> list[tuple[Any, ...]]:
 def prepared(statement: str, values: Any) -> list[tuple[Any, ...]]:
     """Run a statement that each connection plans only once, which is half of its cost."""
     connection.ensure_connection()
-    with psycopg.Cursor(connection.connection) as cursor:
+    # Only through Django's wrapper does it learn that a connection died, and drops it.
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
         rows: list[tuple[Any, ...]] = cursor.execute(statement, values, prepare=True).fetchall()
     return rows
