@@ -71,6 +71,7 @@ def test_a_server_that_cannot_start_yet_is_tried_again(
         return len(attempts) >= 3
 
     wait_for(tried_thrice)
+    wait_for(lambda: children.ended(supervisor.watched[0].child))
     assert "server cannot start: the folder is taken" in capfd.readouterr().out
 
 

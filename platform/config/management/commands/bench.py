@@ -61,6 +61,7 @@ class Command(BaseCommand):
                 cache=settings.BASE_DIR / "var" / "bench",
             ):
                 self.stdout.write(json.dumps(row))
+                self.stdout.flush()  # the command outside keeps what it has heard, whatever happens here
             return
         known = getattr(module, "PARTS", ())
         if unknown := [part for part in options["part"] or () if part not in known]:
