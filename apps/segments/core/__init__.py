@@ -1,1 +1,1 @@
-"""Prediction, value and plan: plain Python, numpy and torch, no Django."""
+"""The pure heart of the segment cache: prediction, value, plan, control and the simulator that measures them."""
