@@ -111,8 +111,10 @@ def test_only_one_process_tends_at_a_time(caller: Caller) -> None:
         with other.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_lock(%s)", [indexing.LOCK])
             assert indexing.tend() == 0
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [indexing.LOCK])  # the pool keeps sessions
     finally:
         other.close()
+    assert indexing.tend() == 1
 
 
 def test_a_namespace_filter_costs_no_recall(caller: Caller) -> None:
