@@ -12,7 +12,7 @@ from config.stack import launch
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 
-app = Celery("touchstone", include=["workers.judge", "workers.clock"])
+app = Celery("touchstone", include=[f"workers.{name}" for name in ("judge", "clock", "infer", "prefetch", "train")])
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
     task_serializer="json",

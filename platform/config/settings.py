@@ -53,6 +53,8 @@ INSTALLED_APPS = [
     "apps.work",
     "apps.metrics",
     "apps.answers",
+    "apps.inference",
+    "apps.segments",
 ]
 
 # The request path of the caches skips the console's middleware: each one costs two thread hops under ASGI.

@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from apps.answers.api import openai
+from apps.inference import urls as inference
 from apps.metrics import urls as metrics
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -13,10 +14,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/v1/docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
     path("api/v1/answers/", include("apps.answers.urls")),
+    path("api/v1/inference/", include("apps.inference.urls")),
+    path("api/v1/segments/", include("apps.segments.urls")),
     path("v1/models", openai.models),
     path("v1/chat/completions", openai.completions),
 ]
-websocket_urlpatterns = metrics.websocket_urlpatterns
+websocket_urlpatterns = [*metrics.websocket_urlpatterns, *inference.websocket_urlpatterns]
 
 handler404 = "config.errors.not_found"
 handler500 = "config.errors.broken"

@@ -152,7 +152,7 @@ def test_alarms_come_first_and_hostile_names_stay_text(caller: Caller, site: Sit
     ask(caller, hostile, miss=1)
     site.start_web()
     opened(page, site)
-    page.wait_for_selector("#alarms li:has-text('No sign of life from clock and judge')")
+    page.wait_for_selector("#alarms li:has-text('No sign of life from clock, judge, infer, prefetch and train')")
     page.wait_for_selector("#subjects tbody tr")
     assert page.text_content("#subjects tbody th") == hostile
     assert json.loads(page.evaluate("JSON.stringify(document.querySelectorAll('main img').length)")) == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import redis
 from django.db import DatabaseError, connection
@@ -13,7 +13,8 @@ from apps.access import services as access
 
 log = logging.getLogger(__name__)
 BEATS_S = 90
-WORKERS = ("clock", "judge")
+WORKERS = ("clock", "judge")  # without these the site is not ready
+HEAVY = ("infer", "prefetch", "train")  # without these long work waits
 Check = Callable[[], str]
 _checks: dict[str, Check] = {}
 
@@ -64,13 +65,13 @@ def _valkey() -> str:
     return ""
 
 
-def silent_workers() -> list[str]:
+def silent_workers(names: Sequence[str] = WORKERS) -> list[str]:
     """Name the workers that have not been heard of lately; all of them when Valkey cannot say."""
     try:
-        heard = access.valkey().mget([f"touchstone:beat:{name}" for name in WORKERS])
+        heard = access.valkey().mget([f"touchstone:beat:{name}" for name in names])
     except redis.RedisError:
-        return list(WORKERS)
-    return [name for name, beat in zip(WORKERS, heard, strict=True) if beat is None]
+        return list(names)
+    return [name for name, beat in zip(names, heard, strict=True) if beat is None]
 
 
 def _workers() -> str:

@@ -139,11 +139,12 @@ def _ask(workspace_id: UUID) -> Asked:
 
 
 def _silence() -> list[dict[str, Any]]:
-    silent = health.silent_workers()
+    silent = health.silent_workers((*health.WORKERS, *health.HEAVY))
     if not silent:
         return []
-    detail = "Serving goes on. Verifications, folding and clean-up wait until the worker is back."
-    return [{"title": f"No sign of life from {' and '.join(silent)}", "detail": detail, "link": "/readyz"}]
+    detail = "Serving goes on. What this worker does waits until it is back."
+    names = " and ".join(filter(None, (", ".join(silent[:-1]), silent[-1])))
+    return [{"title": f"No sign of life from {names}", "detail": detail, "link": "/readyz"}]
 
 
 def _fitted(snapshot: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from types import FrameType
 from config import environment
 from config.stack import preparation
 from config.stack.postgres import Postgres, PostgresError
-from config.stack.processes import Supervisor, site
+from config.stack.processes import Supervisor, heavy, site
 from config.stack.sockets import SocketError
 from config.stack.valkey import Valkey, ValkeyError
 
@@ -50,6 +50,8 @@ class Stack:
             self.supervisor.say(f"ready in {time.monotonic() - began:.1f} s at {self.url}")
         else:
             self.supervisor.say(f"not ready after {PATIENCE_S:.0f} s; {self.url}/readyz says why")
+        for process in heavy():
+            self.supervisor.start(process)
         self.supervisor.say(f"sign in at {self.url}/admin/ with the name and password in {self.var / 'demo.env'}")
         self.supervisor.say("Ctrl-C stops everything")
 

@@ -28,8 +28,13 @@ class Process:
 
 
 def site(port: int, host: str = "127.0.0.1") -> list[Process]:
-    """List the processes of the site."""
+    """List the processes that a site needs to be ready."""
     return [web(port, host), worker("judge"), worker("clock", "-B")]
+
+
+def heavy() -> list[Process]:
+    """List the workers of long work, which start once the site is ready: they load networks and compilers."""
+    return [worker("infer"), worker("prefetch"), worker("train")]
 
 
 def web(port: int, host: str = "127.0.0.1") -> Process:

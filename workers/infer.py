@@ -1,0 +1,1 @@
+"""The door of inference: run one job over a video."""
