@@ -9,6 +9,8 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.utils.module_loading import import_string
 
+from apps.access.api.problems import problem_response
+
 Handler = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 SLIM = ("/api/v1/answers/query/", "/v1/", "/healthz", "/readyz", "/metrics")
 
@@ -32,11 +34,19 @@ class ByDoor:
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Answer one request."""
         request.request_id = uuid.uuid4().hex  # type: ignore[attr-defined]
+        if _lacks_slash(request):
+            return problem_response(request, 404, f"Paths end in a slash: {request.path_info}/")
         chain = self.slim if request.path_info.startswith(SLIM) else self.console
         response = await chain(request)
         _make_asynchronous(response)
         response["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
         return response
+
+
+def _lacks_slash(request: HttpRequest) -> bool:
+    """Say whether a request that carries a body would be redirected to its path with a slash, and lose the body."""
+    path = request.path_info
+    return path.startswith("/api/") and not path.endswith("/") and request.method not in {"GET", "HEAD", "OPTIONS"}
 
 
 def _around(inner: Handler, name: str) -> Handler:

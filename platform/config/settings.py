@@ -137,7 +137,7 @@ STATIC_ROOT = VAR / "static"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
-WHITENOISE_AUTOREFRESH = DEBUG
+WHITENOISE_AUTOREFRESH = True  # a file that changed under a running server must not break its pages
 MEDIA_ROOT = Path(environment.text("TOUCHSTONE_MEDIA", str(VAR / "media")))
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
 SLIM_BODY_BYTES = environment.integer("SLIM_BODY_BYTES", 8 * 1024 * 1024)  # on the caches' request path

@@ -18,12 +18,14 @@ from django.http import HttpResponseBase
 from django.urls import Resolver404, resolve
 
 from apps.access.api.problems import problem_response
+from apps.answers.api import openai
 
 log = logging.getLogger(__name__)
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-PATHS = ("/api/v1/answers/query/", "/v1/")
+OPENAI = "/v1/"
+PATHS = ("/api/v1/answers/query/", OPENAI)
 
 
 def takes(scope: Message) -> bool:
@@ -44,19 +46,28 @@ async def application(scope: Message, receive: Receive, send: Send) -> None:
 
 async def _answer(request: ASGIRequest, whole: bool) -> HttpResponseBase:
     if not whole:
-        return problem_response(request, 413, "The body is larger than this door takes.")
+        return _problem(request, 413, "The body is larger than this door takes.")
     try:
         match = resolve(request.path_info)
         request.resolver_match = match
         response: HttpResponseBase = await match.func(request, *match.args, **match.kwargs)
     except Resolver404:
-        return problem_response(request, 404, "There is nothing at this path.")
+        return _problem(request, 404, "There is nothing at this path.")
     except RequestDataTooBig:
-        return problem_response(request, 413, "The body is larger than this door takes.")
+        return _problem(request, 413, "The body is larger than this door takes.")
     except Exception:
         log.exception("a view failed")
-        return problem_response(request, 500, "Something went wrong here; the request id helps to find it.")
+        return _problem(request, 500, "Something went wrong here; the request id helps to find it.")
+    if response.status_code == 405 and request.path_info.startswith(OPENAI):
+        return openai.failure(405, f"{request.method} is not allowed here.")
     return response
+
+
+def _problem(request: ASGIRequest, status: int, detail: str) -> HttpResponseBase:
+    """Say what is wrong in the door's own shape."""
+    if request.path_info.startswith(OPENAI):
+        return openai.failure(status, detail, "server_error" if status >= 500 else "invalid_request_error")
+    return problem_response(request, status, detail)
 
 
 async def _body(receive: Receive) -> tuple[bytes, bool]:

@@ -93,6 +93,8 @@ def _read(exc: Exception) -> tuple[int, str, list[tuple[str, str]], dict[str, st
         return exc.status_code, str(exc.detail), [], headers
     if isinstance(exc, Http404):
         return 404, "No such row in this workspace.", [], {}
+    if isinstance(exc, RecursionError):
+        return 400, "The body is nested too deeply.", [], {}
     if isinstance(exc, PermissionDenied):
         return 403, str(exc) or "Not allowed.", [], {}
     if isinstance(exc, DjangoValidationError):

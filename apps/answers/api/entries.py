@@ -18,10 +18,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.access.api.authentication import HasScope, caller_of
+from apps.access.api.documented import PROBLEMS
+from apps.access.api.fields import Key, Words
+from apps.access.api.lists import LIST_BACKENDS, CreatedFilter
 from apps.access.core.callers import Caller
-from apps.answers.api.fields import Key, Words
-from apps.answers.api.lists import LIST_BACKENDS, CreatedFilter
-from apps.answers.api.problems import PROBLEMS
 from apps.answers.models import Entry
 from apps.answers.services import upkeep
 

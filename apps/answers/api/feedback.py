@@ -11,9 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.access.api.authentication import caller_of
+from apps.access.api.documented import PROBLEMS
+from apps.access.api.fields import Words
 from apps.access.api.idempotency import Idempotent
-from apps.answers.api.fields import Words
-from apps.answers.api.problems import PROBLEMS
 from apps.answers.api.query import IDEMPOTENCY
 from apps.answers.models import Feedback, Query
 from apps.answers.services import reacting

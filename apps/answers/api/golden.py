@@ -17,7 +17,9 @@ from rest_framework.response import Response
 
 from apps.access import services as access
 from apps.access.api.authentication import caller_of
+from apps.access.api.documented import PROBLEMS
 from apps.access.api.idempotency import once
+from apps.access.api.lists import LIST_BACKENDS, CreatedFilter
 from apps.answers.api import transfer
 from apps.answers.api.entries import EntrySerializer
 from apps.answers.api.feedback import ServedRowSerializer
@@ -29,8 +31,6 @@ from apps.answers.api.golden_shapes import (
     RivalSerializer,
     VersionSerializer,
 )
-from apps.answers.api.lists import LIST_BACKENDS, CreatedFilter
-from apps.answers.api.problems import PROBLEMS
 from apps.answers.api.query import IDEMPOTENCY
 from apps.answers.models import GoldenAnswer
 from apps.answers.services import golden, reacting

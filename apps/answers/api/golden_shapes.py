@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.answers.api.fields import Day, Moment, Words
+from apps.access.api.fields import Day, Moment, Words
 from apps.answers.core.text import LONGEST_QUESTION
 from apps.answers.models import GoldenAnswer
 from apps.answers.services.filling import MAX_ANSWER

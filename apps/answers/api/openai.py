@@ -84,7 +84,7 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
         question = _question(request, asked)
     except chat.ChatError as problem:
         return failure(400, str(problem), param=problem.param)
-    except ValueError:
+    except (ValueError, RecursionError):
         return failure(400, "The body is not JSON.")
     bypass = asked.bypass or (
         "asked_to" if request.headers.get("X-Touchstone-Bypass", "") not in {"", "0", "false"} else ""
@@ -169,7 +169,7 @@ async def _upstream(
             code="no_upstream",
             retry_after_s=60,
         )
-        return _with(response, headers)
+        return _with(response, {**headers, "X-Should-Retry": "false"})  # OpenAI's clients would ask again at once
     client = httpx.AsyncClient(timeout=backend.timeout(), trust_env=False)
     sent = client.build_request("POST", backend.url("chat/completions"), json=body, headers=backend.headers())
     try:

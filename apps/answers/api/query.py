@@ -13,10 +13,11 @@ from rest_framework.views import APIView
 
 from apps.access import services as access
 from apps.access.api.authentication import caller_of
+from apps.access.api.documented import PROBLEMS
+from apps.access.api.fields import Words
 from apps.access.api.idempotency import Idempotent
 from apps.answers import services
 from apps.answers.api.entries import EntrySerializer
-from apps.answers.api.problems import PROBLEMS
 from apps.answers.core.text import Turn
 
 BATCH = 256
@@ -31,15 +32,15 @@ IDEMPOTENCY = OpenApiParameter(
 class TurnSerializer(serializers.Serializer[Any]):
     """One turn of the conversation before the question."""
 
-    role = serializers.CharField(max_length=40)
-    content = serializers.CharField(allow_blank=True, trim_whitespace=False, max_length=65_536)
+    role = Words(max_length=40)
+    content = Words(allow_blank=True, trim_whitespace=False, max_length=65_536)
 
 
 class QuestionSerializer(serializers.Serializer[Any]):
     """What a client asks."""
 
-    question = serializers.CharField(trim_whitespace=False, max_length=16_384)
-    namespace = serializers.CharField(default="default", max_length=63)
+    question = Words(trim_whitespace=False, max_length=16_384)
+    namespace = Words(default="default", max_length=63)
     context = TurnSerializer(many=True, required=False, allow_empty=True)  # type: ignore[assignment]
     lookaside = serializers.BooleanField(required=False, allow_null=True, default=None)
 
@@ -86,7 +87,7 @@ class ServedSerializer(serializers.Serializer[Any]):
 class FillSerializer(serializers.Serializer[Any]):
     """A client's answer to a question that missed."""
 
-    answer = serializers.CharField(trim_whitespace=False)
+    answer = Words(trim_whitespace=False)
     ttl_s = serializers.IntegerField(required=False, min_value=1, max_value=315_360_000)
 
 

@@ -16,9 +16,9 @@ from rest_framework.response import Response
 
 from apps.access import services as access
 from apps.access.api.authentication import caller_of
+from apps.access.api.documented import PROBLEMS
 from apps.access.api.idempotency import Idempotent
 from apps.answers.api.policies import PolicySerializer
-from apps.answers.api.problems import PROBLEMS
 from apps.answers.models import Calibration, Replay
 from apps.answers.services import judging, policies
 from apps.answers.services.judging import LabelledPair

@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from apps.access import services as access
 from apps.access.api import problems
 from apps.access.api.authentication import caller_of
-from apps.answers.api.fields import Switch
+from apps.access.api.fields import Switch
 from apps.answers.services import transfer
 
 LARGEST = 256 * 1024 * 1024

@@ -13,8 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.access.api.authentication import caller_of
+from apps.access.api.documented import PROBLEMS
 from apps.answers import services
-from apps.answers.api.problems import PROBLEMS
 from apps.answers.models import Verification
 
 

@@ -13,6 +13,7 @@ from apps.answers.core.text import Turn
 
 CHUNK = 48  # characters of a cached answer in one event, about what a model sends
 HIGHEST_TEMPERATURE = 1.0
+RANGES = {"temperature": (0, 2), "top_p": (0, 1), "n": (1, 128)}
 ONE_ANSWER_ONLY = (
     "tools",
     "functions",
@@ -61,6 +62,11 @@ def parse(body: Any) -> ChatRequest:
     stream, options = body.get("stream", False), body.get("stream_options") or {}
     if not isinstance(stream, bool | None) or not isinstance(options, Mapping):
         raise ChatError("stream must be true or false.", "stream")
+    for name, (low, high) in RANGES.items():
+        value = body.get(name)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value is not None and not (number and low <= value <= high):
+            raise ChatError(f"{name} must be a number from {low} to {high}.", name)
     turns, plain = _turns(messages)
     why = "" if plain else "not_text"
     if not why and turns[-1].role != "user":

@@ -81,10 +81,11 @@ class Policy:
 
 
 NAMES = tuple(item.name for item in fields(Policy))
-SHARES = {"tau_static", "tau_dynamic", "sigma_min", "error_budget", "margin_direct", "margin_promoted"}
+SHARES = dict.fromkeys(("tau_static", "tau_dynamic", "sigma_min", "margin_direct", "margin_promoted"), 0.0)
+SHARES["error_budget"] = 0.0001  # no judge is ever shown to be faultless: a budget of 0 would stop every promotion
 COUNTS = {
     "entry_ttl_s": (1, LONGEST_S),
-    "max_entries": (0, 100_000_000),
+    "max_entries": (1, 100_000_000),
     "judge_after": (1, 1_000_000),
     "verifications_per_minute": (0, 1_000_000),
     "verifications_per_day": (0, 100_000_000),
@@ -96,8 +97,8 @@ COUNTS = {
 def _wrong(name: str, value: Any) -> str:
     """Say what is wrong with one value; empty when nothing is."""
     if name in SHARES:
-        good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-        return "" if good else "Must be a number from 0 to 1."
+        good = isinstance(value, int | float) and not isinstance(value, bool) and SHARES[name] <= value <= 1
+        return "" if good else f"Must be a number from {SHARES[name]:g} to 1."
     if name in COUNTS:
         low, high = COUNTS[name]
         good = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high

@@ -32,7 +32,10 @@ def verify(row: Verification) -> None:
     started = time.perf_counter()
     judge = powers.judge_of(row.namespace)
     features = measured(row) if isinstance(judge, OfflineJudge) else row.features
-    pair = Pair(row.question, row.golden_question, golden.in_force.answer, row.similarity, row.margin, features)
+    enabled = Policy.from_mapping(row.namespace.policy).guards
+    pair = Pair(
+        row.question, row.golden_question, golden.in_force.answer, row.similarity, row.margin, features, enabled
+    )
     judgement = judge.judge(pair)
     _count(row, judgement, (time.perf_counter() - started) * 1000)
     remember(row, judgement, row.judge)

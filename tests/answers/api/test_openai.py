@@ -167,3 +167,22 @@ def test_errors_have_openai_s_shape(site: Site) -> None:
         body = {"model": "m", "messages": messages("how can i reset my password")}
         assert httpx.post(f"{site.url}/v1/chat/completions", json=body, headers=tight).status_code == 503
         assert "ANSWERS_UPSTREAM_URL" not in os.environ
+
+
+def test_what_this_door_does_not_know_is_told_in_its_own_shape(site: Site) -> None:
+    with door(site, None) as (client, secret):
+        with pytest.raises(openai.NotFoundError) as unknown:
+            client.embeddings.create(model="m", input="x")
+        assert "nothing at this path" in str(unknown.value)
+        with pytest.raises(openai.BadRequestError, match="temperature"):
+            client.chat.completions.create(model="m", messages=messages("x"), temperature="hot")  # type: ignore[arg-type]
+        headers = {"Authorization": f"Bearer {secret}"}
+        reply = httpx.get(f"{site.url}/v1/chat/completions", headers=headers)
+        assert (reply.status_code, set(reply.json())) == (405, {"error"})
+
+
+def test_a_miss_without_an_upstream_asks_clients_not_to_retry(site: Site) -> None:
+    with door(site, None) as (client, _), pytest.raises(openai.InternalServerError) as missed:
+        client.chat.completions.create(model="m", messages=messages("Who wrote Faust?"))
+    assert missed.value.status_code == 503
+    assert missed.value.response.headers["x-should-retry"] == "false"

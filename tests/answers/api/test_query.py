@@ -42,6 +42,7 @@ def test_bad_questions_are_told_what_is_wrong(asked: Any) -> None:
         ({"question": "x" * 1_000_000}, 422),
         ({}, 422),
         ({"question": 7, "namespace": []}, 422),
+        ({"question": 5}, 422),
         ({"question": "x", "context": "y"}, 422),
         ({"question": "x", "context": [{"role": "user"}]}, 422),
         ([], 422),
@@ -153,3 +154,26 @@ def test_keys_are_checked_limited_and_end_at_once(asked: Any, site: Site) -> Non
     access.revoke(ApiKey.objects.get(prefix=ended[:10]))
     time.sleep(0.3)
     assert httpx.post(path, json=body, headers=headers).status_code == 401
+
+
+def test_a_bottomless_body_is_400_on_every_door(asked: Any, site: Site) -> None:
+    deep = {"content": "[" * 200_000, "headers": {"Content-Type": "application/json"}}
+    status, problem = asked(None, **deep)
+    assert (status, problem["status"]) == (400, 400)
+    secret = factories.key()[1]
+    headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
+    reply = httpx.post(f"{site.url}/v1/chat/completions", content="[" * 200_000, headers=headers)
+    assert reply.status_code == 400
+    assert set(reply.json()) == {"error"}
+    nested = "[" * 100_000 + "]" * 100_000
+    assert httpx.post(f"{site.url}/v1/chat/completions", content=nested, headers=headers).status_code == 400
+    assert asked(None, content=nested, headers={"Content-Type": "application/json"})[0] in {400, 422}
+
+
+def test_a_body_sent_to_a_path_without_its_slash_is_not_redirected_away(site: Site) -> None:
+    _, secret = factories.key()
+    site.start_web()
+    headers = {"Authorization": f"Bearer {secret}"}
+    reply = httpx.post(f"{site.url}/api/v1/answers/golden", json={}, headers=headers)
+    assert reply.status_code == 404
+    assert "/api/v1/answers/golden/" in reply.json()["detail"]

@@ -3,6 +3,7 @@
 import json
 import time
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.answers.core import governance
+from apps.answers.core import governance, guards
 from apps.answers.core.bounds import lower_bound, upper_bound
 from apps.answers.core.judge import RUBRIC, ChatJudge, Example, HumanJudge, Judgement, OfflineJudge, Pair, Verdict
 from apps.answers.core.judge.chat import Breaker, fenced, read
 from tests.upstream import upstream
 
+NONE_ON = dict.fromkeys(guards.NAMES, False)
 PAIR = Pair("how can I pay?", "How do I pay?", "By card.", 0.8, 0.2)
 
 
@@ -177,3 +179,21 @@ def test_promotion_pauses_when_the_bound_passes_the_budget() -> None:
     assert "3 of 200" in governance.why_pause(bad, 0.02)
     assert governance.why_pause(governance.Record(5, 5, 4, 3, 1), 0.02) == ""
     assert governance.why_pause(governance.Record(5, 5, 3, 3, 2), 0.02) != ""
+
+
+def test_the_offline_judge_leaves_to_people_what_a_guard_sees() -> None:
+    judge = OfflineJudge.fit(labels(400))
+    plain = Pair("How can I cancel order 7?", "How do I cancel order 7?", "So.", 0.95, 0.4)
+    swapped = Pair("How can I cancel order 8?", "How do I cancel order 7?", "So.", 0.95, 0.4)
+    assert judge.judge(plain).verdict is Verdict.APPROVE
+    assert judge.judge(swapped).verdict is Verdict.UNSURE
+    assert "number" in judge.judge(swapped).reason
+    off = Pair("How can I cancel order 8?", "How do I cancel order 7?", "So.", 0.95, 0.4, guards=NONE_ON)
+    assert judge.judge(off).verdict is Verdict.APPROVE
+
+
+def test_labels_can_show_that_the_guards_are_wrong_here() -> None:
+    alike = [replace(example, guarded=True) for example in labels(1_000) if example.same or example.similarity < 0.6]
+    judge = OfflineJudge.fit([*labels(400, seed=2), *alike])
+    swapped = Pair("How can I cancel order 8?", "How do I cancel order 7?", "So.", 0.95, 0.4)
+    assert judge.judge(swapped).verdict is Verdict.APPROVE

@@ -2,7 +2,9 @@
 
 Logistic regression on cosine, margin and the nearest labels (see `exemplars`); no general model transfers between
 domains, this does because it only learns how this golden tier is spread. Its threshold is cross-validated to a target
-precision, and its precision is shown with a Clopper-Pearson bound.
+precision, and its precision is shown with a Clopper-Pearson bound. Geometry is blind to a swapped number or name, so
+pairs in which a guard sees such a difference have a threshold of their own: until enough of the labels show that the
+guards are wrong here, those pairs are left to people.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.answers.core import guards
 from apps.answers.core.bounds import lower_bound
 from apps.answers.core.judge.rubric import Judgement, Pair, Verdict, unsure
 
@@ -33,13 +36,14 @@ class Example:
     """One labelled pair: its cosine, its margin, whether the golden answer may be served, and what is around it.
 
     `features` is what `Exemplars.features` gave for it with the label itself left out; without it cosine and margin
-    have to do.
+    have to do. `guarded`: a guard sees a difference between the two questions.
     """
 
     similarity: float
     margin: float | None
     same: bool
     features: Mapping[str, float] = field(default_factory=dict)
+    guarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ class Fit:
     scale: tuple[float, ...]
     weights: tuple[float, ...]
     approve_at: float
+    approve_guarded_at: float
     reject_at: float
     labels: int
     approved: int
@@ -75,19 +80,22 @@ class OfflineJudge:
             return cls(None, missing)
         matrix = np.array([_features(example.similarity, example.margin, example.features) for example in examples])
         held_out = _held_out(matrix, same)
-        approve_at, approved, precision = _threshold(held_out, same, target_precision)
+        guarded = np.array([example.guarded for example in examples], bool)
+        approve_at, approved, hits = _threshold(held_out[~guarded], same[~guarded], target_precision)
+        approve_guarded_at, more, more_hits = _threshold(held_out[guarded], same[guarded], target_precision)
+        approved, hits = approved + more, hits + more_hits
         reject_at, _, _ = _threshold(1 - held_out, ~same, target_precision)
         centre, scale, weights = _regress(matrix, same)
-        hits = round(precision * approved)
         fit = Fit(
             centre=tuple(map(float, centre)),
             scale=tuple(map(float, scale)),
             weights=tuple(map(float, weights)),
             approve_at=approve_at,
-            reject_at=min(1 - reject_at, approve_at),
+            approve_guarded_at=approve_guarded_at,
+            reject_at=min(1 - reject_at, approve_at, approve_guarded_at),
             labels=len(examples),
             approved=approved,
-            precision=precision,
+            precision=hits / approved if approved else 0.0,
             precision_lower=lower_bound(hits, approved),
             recall=hits / int(same.sum()),
         )
@@ -123,8 +131,11 @@ class OfflineJudge:
         chance = self.probability(pair.similarity, pair.margin, pair.features)
         scores = {"same_intent": round(chance, 4)}
         reason = f"{chance:.0%} likely the same: similarity {pair.similarity:.2f}, margin {pair.margin or 0:.2f}"
-        if chance >= self.fit_.approve_at:
+        seen = guards.fired(pair.question, pair.golden_question, pair.guards)
+        if chance >= (self.fit_.approve_guarded_at if seen else self.fit_.approve_at):
             return Judgement(Verdict.APPROVE, scores, reason)
+        if seen and chance >= self.fit_.approve_at:
+            reason += f"; but the questions differ ({', '.join(seen)}), which this judge cannot weigh"
         if chance <= self.fit_.reject_at:
             return Judgement(Verdict.REJECT, scores, reason)
         return Judgement(Verdict.UNSURE, scores, reason)
@@ -181,18 +192,20 @@ def _held_out(matrix: Floats, same: NDArray[np.bool_]) -> Floats:
     return chance
 
 
-def _threshold(chance: Floats, good: NDArray[np.bool_], target: float) -> tuple[float, int, float]:
-    """Find the lowest threshold whose held-out precision reaches the target.
+def _threshold(chance: Floats, good: NDArray[np.bool_], target: float) -> tuple[float, int, int]:
+    """Find the lowest threshold whose held-out precision reaches the target, half a mistake more counted.
 
-    Returns (threshold, how many lie above it, their precision); a threshold above 1 accepts nothing.
+    The best of many thresholds flatters itself; the half mistake makes up for it.
+
+    Returns (threshold, how many lie above it, how many of those are good); a threshold above 1 accepts nothing.
     """
     order = np.argsort(-chance, kind="stable")
-    precision = np.cumsum(good[order]) / np.arange(1, len(order) + 1)
-    reached = np.flatnonzero(precision >= target)
+    hits = np.cumsum(good[order])
+    reached = np.flatnonzero(hits - 0.5 >= target * np.arange(1, len(order) + 1))
     if len(reached) == 0 or reached[-1] + 1 < FEWEST_PER_CLASS:
-        return 1.01, 0, 0.0
+        return 1.01, 0, 0
     last = int(reached[-1])
-    return float(chance[order[last]]), last + 1, float(precision[last])
+    return float(chance[order[last]]), last + 1, int(hits[last])
 
 
 def _fingerprint(fit: Fit) -> str:

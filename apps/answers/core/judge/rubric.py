@@ -29,7 +29,7 @@ class Pair:
     """May this golden answer be served for that question?
 
     `similarity` is the cosine of the two questions; `margin` is how much nearer this golden answer is than the nearest
-    golden question with a different answer (None when it is not known).
+    golden question with a different answer (None when it is not known). `guards` says which guards are switched on.
     """
 
     question: str
@@ -38,6 +38,7 @@ class Pair:
     similarity: float
     margin: float | None
     features: Mapping[str, float] = field(default_factory=dict)
+    guards: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.answers.core import guards
 from apps.answers.core.judge import Example, Exemplars, OfflineJudge, Pair, Verdict
 from apps.answers.core.policy import margin_of
 from apps.answers.core.simulation.cache import Golden, Traffic
@@ -40,7 +41,8 @@ class Labels:
         for question, same in zip(self.questions, self.same, strict=True):
             near = self.traffic.around(question, self.golden)[1]
             around = self.around(question) if with_labels_around else {}
-            found.append(Example(near[0].similarity, margin_of(near), same, around))
+            guarded = with_labels_around and bool(guards.fired(self.traffic.texts[question], near[0].text, {}))
+            found.append(Example(near[0].similarity, margin_of(near), same, around, guarded))
         return found
 
 
@@ -67,14 +69,15 @@ class TaughtJudge:
     def __call__(self, question: int, golden: int, similarity: float, margin: float) -> Verdict:
         """Give the label if there is one, else judge by the golden tier and the labels around."""
         if question not in self._said:
-            self._said[question] = self._judge(question, similarity, margin)
+            self._said[question] = self._judge(question, golden, similarity, margin)
         return self._said[question]
 
-    def _judge(self, question: int, similarity: float, margin: float) -> Verdict:
+    def _judge(self, question: int, golden: int, similarity: float, margin: float) -> Verdict:
         place = self.labels.place.get(question)
         if place is not None:
             return Verdict.APPROVE if self.labels.same[place] else Verdict.REJECT
-        pair = Pair("", "", "", similarity, margin, self.labels.around(question))
+        texts = self.labels.traffic.texts[question], self.labels.golden.texts[golden]
+        pair = Pair(*texts, "", similarity, margin, self.labels.around(question))
         return self.offline.judge(pair).verdict
 
 

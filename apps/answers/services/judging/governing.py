@@ -14,6 +14,7 @@ from apps.answers.core.judge import Pair, Verdict
 from apps.answers.core.policy import Policy
 from apps.answers.models import CanaryRun, Label, Namespace
 from apps.answers.services import powers
+from apps.answers.services.judging.surroundings import surroundings
 
 CANARIES_EVERY = timedelta(hours=1)
 RECENT_LABELS = 1_000
@@ -65,10 +66,14 @@ def canaries_due(namespace: Namespace) -> bool:
 def run_canaries(namespace: Namespace) -> CanaryRun:
     """Let the judge say what it thinks of the canary set."""
     judge = powers.judge_of(namespace)
+    around, enabled = surroundings(namespace), Policy.from_mapping(namespace.policy).guards
     pairs = []
     for label in Label.objects.filter(namespace=namespace, canary=True).select_related("golden__in_force"):
         answer = label.golden.in_force.answer if label.golden and label.golden.in_force else ""
-        pair = Pair(label.question, label.golden_question, answer, label.similarity, label.margin)
+        vector = powers.embedder().embed([label.question])[0]
+        features = around.features(vector, label.golden_id, label.similarity, label.margin)
+        texts = label.question, label.golden_question, answer
+        pair = Pair(*texts, label.similarity, label.margin, features, enabled)
         pairs.append((judge.judge(pair).verdict, label.same))
     seen = governance.record(pairs)
     return CanaryRun.objects.create(

@@ -13,18 +13,34 @@ from rest_framework.filters import OrderingFilter
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+PARAMETERS = ("page_size", "cursor", "ordering", "format")  # every list takes these
+
 
 class StrictFilters(DjangoFilterBackend):
-    """Filters that refuse an empty value where words are not meant, instead of overlooking it."""
+    """Filters that refuse what they do not know, and an empty value where words are not meant."""
 
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: APIView) -> QuerySet[Any]:
         """Narrow a list."""
         filterset = self.get_filterset(request, queryset, view)
+        known = {*PARAMETERS, *(filterset.filters if filterset else ())}
+        if unknown := [name for name in request.query_params if name not in known]:
+            raise serializers.ValidationError(dict.fromkeys(unknown, "There is no such parameter."))
         for name, item in filterset.filters.items() if filterset else ():
             if request.query_params.get(name) == "" and not isinstance(item, django_filters.CharFilter):
                 raise serializers.ValidationError({name: "This value is empty."})
         narrowed: QuerySet[Any] = super().filter_queryset(request, queryset, view)
         return narrowed
+
+
+class StrictOrdering(OrderingFilter):
+    """An ordering that refuses fields it does not know."""
+
+    def remove_invalid_fields(self, queryset: Any, fields: Any, view: Any, request: Request) -> Any:
+        """Give the fields to order by."""
+        valid = super().remove_invalid_fields(queryset, fields, view, request)
+        if unknown := [name for name in fields if name not in valid]:
+            raise serializers.ValidationError({self.ordering_param: f"Lists cannot be ordered by {unknown[0][:80]!r}."})
+        return valid
 
 
 class MomentFilter(django_filters.IsoDateTimeFilter):
@@ -48,4 +64,4 @@ class CreatedFilter(django_filters.FilterSet):
     created_before = MomentFilter(field_name="created_at", lookup_expr="lt")
 
 
-LIST_BACKENDS = (StrictFilters, OrderingFilter)
+LIST_BACKENDS = (StrictFilters, StrictOrdering)
