@@ -4,13 +4,14 @@ import os
 import signal
 
 from celery import Celery
-from celery.signals import beat_embedded_init
+from celery.signals import beat_embedded_init, worker_init
 
 from config import environment
 from config.stack import launch
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
+NICENESS = 10
 
 app = Celery("touchstone", include=[f"workers.{name}" for name in ("judge", "clock", "infer", "prefetch", "train")])
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -35,6 +36,12 @@ app.conf.update(
         "minute": {"task": "clock.minute", "schedule": 20.0, "options": {"queue": "clock", "expires": 60}},
     },
 )
+
+
+@worker_init.connect
+def _yield_to_the_web(**_: object) -> None:
+    """Let requests go first where cores are scarce: work off the path can wait a moment."""
+    os.nice(NICENESS)
 
 
 @beat_embedded_init.connect
