@@ -7,6 +7,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy as _
 
 HOME = "apps.answers.admin.home"
@@ -64,15 +65,19 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     links = {page[2]: reverse(page[2]) for _title, pages in GROUPS for page in pages}
     inner = [link for link in links.values() if link not in {"/", reverse("admin:index")}]
     here = max((link for link in inner if request.path.startswith(link)), key=len, default=request.path)
-    return [{"title": title, "items": [_link(page, links[page[2]], here) for page in pages]} for title, pages in GROUPS]
+    return [
+        {"title": title, "items": [_link(request, page, links[page[2]], here) for page in pages]}
+        for title, pages in GROUPS
+    ]
 
 
-def _link(page: Page, link: str, here: str) -> dict[str, Any]:
+def _link(request: HttpRequest, page: Page, link: str, here: str) -> dict[str, Any]:
     title, icon, _name, allowed, badge = page
     item = {"title": title, "icon": icon, "link": link, "active": lambda request: link == here}
     if allowed != "anybody":
         item["permission"] = f"{HOME}.{allowed}"
-    return {**item, "badge": f"{HOME}.{badge}"} if badge else item
+    written = import_string(f"{HOME}.{badge}")(request) if badge else ""
+    return {**item, "badge": written} if written else item
 
 
 UNFOLD: dict[str, Any] = {

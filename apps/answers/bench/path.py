@@ -111,7 +111,7 @@ def _fill(caller: Caller, known: Pool, entries: int) -> None:
     """Fill one namespace: a tenth of the real questions golden, the rest entries, a cloud of others to the number."""
     _clear()
     row = filling.namespace(caller, "default", sigma_min=0.85, guards={"never_cache": False})
-    own = known.own(entries)
+    own = known.store(entries)
     golden = own // 10
     filling.publish(row, known.texts[:golden], known.vectors[:golden], known.classes[:golden])
     filling.fill(row.id, known.texts[golden:own], known.vectors[golden:own])

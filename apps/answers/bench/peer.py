@@ -75,7 +75,7 @@ def started(known: Pool, entries: int, say: Say) -> Iterator[Peer | None]:
 def _hand_over(known: Pool, entries: int, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    own, (fillers, cloud) = known.own(entries), known.filler(entries)
+    own, (fillers, cloud) = known.store(entries), known.filler(entries)
     (folder / "questions.json").write_text(json.dumps([*known.texts[:own], *fillers]))
     np.save(folder / "vectors.npy", np.concatenate([known.vectors[:own], cloud]))
 

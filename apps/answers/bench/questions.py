@@ -81,27 +81,35 @@ def embedded(texts: list[str], cache: Path | None, embedder: Embedder | None = N
 
 @dataclass(slots=True)
 class Pool:
-    """Questions with vectors (n, dimension) and classes to store, and an endless supply of ones never asked before."""
+    """Questions with vectors (n, dimension) and classes to store, and an endless supply of ones never asked before.
+
+    `stored` is how many of them the caches hold now.
+    """
 
     texts: list[str]
     vectors: Vectors
     classes: list[str]
     turns: Counter[str] = field(default_factory=Counter)
+    stored: int = 0
 
-    def own(self, entries: int) -> int:
-        """Say how many of `entries` are real questions."""
-        return min(entries, len(self.texts))
+    def __post_init__(self) -> None:
+        self.stored = self.stored or len(self.texts)
+
+    def store(self, entries: int) -> int:
+        """Store as many of `entries` as there are real questions, and say how many."""
+        self.stored = min(entries, len(self.texts))
+        return self.stored
 
     def filler(self, entries: int) -> tuple[list[str], Vectors]:
         """Give the rest: texts nobody asks, with a cloud of vectors."""
-        rest = entries - self.own(entries)
+        rest = entries - self.store(entries)
         return [f"filler {number}" for number in range(rest)], cloud(rest, seed=7, dimension=self.vectors.shape[1])
 
     def next(self, case: str) -> str:
         """Give a question that is stored (`exact`), near a stored one (`semantic`), or like none (`miss`)."""
         turn = self.turns[case]
         self.turns[case] += 1
-        rounds, place = divmod(turn * STRIDE, len(self.texts))
+        rounds, place = divmod(turn * STRIDE, self.stored)
         if case == "miss":
             return f"Which number follows {turn} in row {turn * 13}?"
         stored = self.texts[place]

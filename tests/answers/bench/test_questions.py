@@ -56,7 +56,7 @@ def test_without_data_questions_are_made(tmp_path: Path) -> None:
     texts, classes = made()
     assert len(texts) == len(set(texts)) == len(classes) >= 900
     known = pool(tmp_path, 20, None)
-    assert known.own(100) == 20
+    assert known.store(100) == 20
     texts, cloud = known.filler(100)
     assert (len(texts), cloud.shape) == (80, (80, 384))
     assert np.allclose(np.linalg.norm(cloud, axis=1), 1, atol=1e-5)
