@@ -30,6 +30,8 @@ GROUPS: tuple[tuple[Any, tuple[Page, ...]], ...] = (
         (
             (_("Golden answers"), "verified", "admin:answers_goldenanswer_changelist", "reads", "golden_badge"),
             (_("Review queue"), "rule", "admin:answers_verification_review", "reads", "reviews_badge"),
+            (_("Unanswered"), "contact_support", "admin:answers_goldenanswer_unanswered", "reads", ""),
+            (_("Try a question"), "experiment", "admin:answers_goldenanswer_try", "reads", ""),
             (_("Conflicts"), "call_split", "admin:answers_goldenanswer_conflicts", "reads", ""),
             (_("Feedback"), "thumbs_up_down", "admin:answers_feedback_changelist", "reads", ""),
             (_("Labels"), "label", "admin:answers_label_changelist", "reads", ""),
@@ -39,6 +41,7 @@ GROUPS: tuple[tuple[Any, tuple[Page, ...]], ...] = (
         _("Operate"),
         (
             (_("Policies"), "tune", "admin:answers_namespace_changelist", "reads", ""),
+            (_("Thresholds"), "sliders", "admin:answers_namespace_thresholds", "reads", ""),
             (_("Entries"), "database", "admin:answers_entry_changelist", "reads", ""),
             (_("Query log"), "manage_search", "admin:answers_query_changelist", "reads", ""),
             (_("Verifications"), "gavel", "admin:answers_verification_changelist", "reads", ""),

@@ -104,8 +104,8 @@ def told(request: HttpRequest) -> Iterator[None]:
 
 
 def explain(problem: services.ProblemError) -> str:
-    """Write a refusal as one text: what is wrong, field by field if there are several."""
-    if len(problem.errors) < 2:
+    """Write a refusal as one text: what is wrong, field by field where that says more."""
+    if all(message == problem.detail for _field, message in problem.errors):
         return problem.detail
     return problem.detail + " " + " ".join(f"{field}: {message}" for field, message in problem.errors)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
@@ -17,10 +18,10 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from apps.access.admin.desk import caller_of, demand, told
-from apps.answers.admin import acts, transfers
+from apps.answers.admin import acts, exploring, transfers
 from apps.answers.admin.drafts import GoldenForm
 from apps.answers.admin.history import panels
-from apps.answers.admin.spaces import AnswersDesk, NamespaceFilter, as_uuid, day, moment, short, spaces_of
+from apps.answers.admin.spaces import AnswersDesk, NamespaceFilter, as_uuid, day, moment, short
 from apps.answers.models import GoldenAnswer
 from apps.answers.models.served import MOST, served_and_promoted
 from apps.answers.services import golden
@@ -260,6 +261,8 @@ class GoldenAdmin(acts.BulkActs, AnswersDesk):
         wrap = self.admin_site.admin_view
         return [
             path("<uuid:object_id>/act/<slug:verb>/", wrap(require_POST(self.act)), name="answers_goldenanswer_act"),
+            path("try/", wrap(partial(exploring.try_it, self)), name="answers_goldenanswer_try"),
+            path("unanswered/", wrap(partial(exploring.unanswered, self)), name="answers_goldenanswer_unanswered"),
             path("conflicts/", wrap(self.conflicts), name="answers_goldenanswer_conflicts"),
             path("import/", wrap(self.bring_in), name="answers_goldenanswer_import"),
             path("export/", wrap(self.carry_out), name="answers_goldenanswer_export"),
@@ -277,10 +280,7 @@ class GoldenAdmin(acts.BulkActs, AnswersDesk):
 
     def conflicts(self, request: HttpRequest) -> HttpResponse:
         """List pairs of golden questions that stand too close and answer differently."""
-        caller = caller_of(request)
-        spaces = list(spaces_of(caller))
-        chosen = next((space for space in spaces if space.name == request.GET.get("namespace")), None)
-        chosen = chosen or next((space for space in spaces if space.name == "default"), spaces[0] if spaces else None)
+        spaces, chosen = exploring.chosen_space(request)
         pairs = golden.conflict_map(chosen, 100) if chosen else []
         return self.page(request, "answers/conflicts.html", _("Conflicts"), spaces=spaces, chosen=chosen, pairs=pairs)
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
+from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from unfold.decorators import display
 
 from apps.access import services as access
 from apps.access.admin.desk import back, demand, may, told
-from apps.answers.admin import plots
+from apps.answers.admin import exploring, plots
 from apps.answers.admin.rules import PolicyForm
 from apps.answers.admin.spaces import AnswersDesk, as_uuid, spaces_of
 from apps.answers.core.policy import Policy
@@ -117,6 +119,11 @@ class NamespaceAdmin(AnswersDesk):
             if form.is_valid() and (done := self._saved(request, row, form, replay=verb == "replay")):
                 return done
         return self._shown(request, row, form)
+
+    def get_urls(self) -> list[Any]:
+        """Add the page on which thresholds are dragged."""
+        page = self.admin_site.admin_view(partial(exploring.thresholds, self))
+        return [path("thresholds/", page, name="answers_namespace_thresholds"), *super().get_urls()]
 
     def _saved(self, request: HttpRequest, row: Namespace, form: PolicyForm, *, replay: bool) -> HttpResponse | None:
         """Put the form in force, or replay traffic under it; None when a service refuses."""

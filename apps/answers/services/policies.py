@@ -66,6 +66,11 @@ def _space(row: Namespace) -> Space:
     return Space(row.id, row.workspace_id, row.name, policy, row.judge_version, row.promotion_paused)
 
 
+def whole(row: Namespace) -> dict[str, Any]:
+    """Give every setting of a namespace's policy, defaults included."""
+    return Policy.from_mapping(row.policy).to_mapping()
+
+
 @transaction.atomic
 def change(caller: Caller, name: str, patch: Mapping[str, Any], reason: str = "") -> tuple[Namespace, bool]:
     """Change a policy, or create the namespace with defaults and these changes; returns (row, created).

@@ -1,18 +1,22 @@
 """The outside powers of this process: one embedder, one backend, and the judge of each namespace."""
 
 import logging
+from collections.abc import Sequence
 from functools import lru_cache
 from threading import Lock
 
+import numpy as np
 from django.conf import settings
+from numpy.typing import NDArray
 
+from apps.access import services as access
 from apps.answers.core.embedding import Embedder, MiniLM, OpenAIEmbedder, RememberingEmbedder
 from apps.answers.core.judge import ChatJudge, HumanJudge, Judge, OfflineJudge
 from apps.answers.models import Namespace
 
 log = logging.getLogger(__name__)
 REMEMBERED_VECTORS = 20_000
-
+Vectors = NDArray[np.float32]
 
 _loading = Lock()
 
@@ -30,6 +34,18 @@ def _load() -> Embedder:
         remote = OpenAIEmbedder(options["EMBEDDER_URL"], options["EMBEDDER_MODEL"], options["EMBEDDER_KEY"])
         return RememberingEmbedder(remote, REMEMBERED_VECTORS)
     return RememberingEmbedder(MiniLM(), REMEMBERED_VECTORS)
+
+
+def vectors_of(questions: Sequence[str]) -> Vectors:
+    """Embed questions off the request path; returns (n, dimension) float32.
+
+    Raises:
+        Unavailable: the embedder fails.
+    """
+    try:
+        return embedder().embed(list(questions))
+    except Exception as problem:  # a remote embedder may fail in any way
+        raise access.Unavailable("The embedder does not answer; try again.", retry_after_s=5) from problem
 
 
 def warm_up() -> None:

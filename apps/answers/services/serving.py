@@ -171,7 +171,7 @@ def _exact(key: Key, hit: tiers.Exact) -> Served:
 def _nearest(space: Space, question: Question, key: Key, vector: NDArray[np.float32]) -> Served:
     found = tiers.nearest(space.id, key.context, powers.embedder().name, vector)
     golden = [policy.Near(near.text, near.similarity, str(near.golden_id)) for near in found.golden]
-    entry = _near_entry(found.entry)
+    entry = near_entry(found.entry)
     decision = policy.decide(key.question, space.policy, golden, entry, question.min_similarity)
     served = Served(
         outcome=decision.outcome,
@@ -191,7 +191,8 @@ def _nearest(space: Space, question: Question, key: Key, vector: NDArray[np.floa
     return served
 
 
-def _near_entry(entry: tiers.Neighbour | None) -> policy.Near | None:
+def near_entry(entry: tiers.Neighbour | None) -> policy.Near | None:
+    """Write an entry as the decision sees it."""
     if entry is None:
         return None
     return policy.Near(entry.text, entry.similarity, str(entry.golden_id) if entry.golden_id else None)

@@ -12,7 +12,6 @@ from django.utils import timezone
 from apps.access import services as access
 from apps.access.core.callers import Caller
 from apps.answers.core import text
-from apps.answers.core.embedding import Vectors
 from apps.answers.models import Entry, GoldenAnswer, GoldenQuestion, GoldenVersion, Namespace
 from apps.answers.services import powers
 from apps.answers.services.golden import texts
@@ -29,7 +28,7 @@ def publish(caller: Caller, pk: UUID) -> GoldenAnswer:
         Conflict: it is not approved, or another golden answer in force answers one of its questions.
         Unavailable: the embedder fails.
     """
-    vectors_of(phrases(of(caller, pk)))  # before any lock is taken; inside, they are remembered
+    powers.vectors_of(phrases(of(caller, pk)))  # before any lock is taken; inside, they are remembered
     with transaction.atomic():
         hold_namespace(of(caller, pk).namespace_id)
         row = locked(caller, pk)
@@ -85,18 +84,6 @@ def phrases(row: GoldenAnswer) -> list[str]:
     return list({text.digest(phrase): phrase for phrase in reversed([row.question, *row.aliases])}.values())[::-1]
 
 
-def vectors_of(wordings: list[str]) -> Vectors:
-    """Embed questions; returns (n, dimension) float32.
-
-    Raises:
-        Unavailable: the embedder fails.
-    """
-    try:
-        return powers.embedder().embed(wordings)
-    except Exception as problem:  # a remote embedder may fail in any way
-        raise access.Unavailable("The embedder does not answer; try again.", retry_after_s=5) from problem
-
-
 def _next_version(row: GoldenAnswer) -> GoldenVersion:
     last = row.versions.aggregate(last=Max("number"))["last"] or 0
     values = {**texts.of(row), "author": row.author, "approver": row.approver}
@@ -126,7 +113,7 @@ def _ask(row: GoldenAnswer, version: GoldenVersion) -> None:
             valid_from=row.valid_from,
             valid_until=row.valid_until,
         )
-        for wording, vector in zip(wordings, vectors_of(wordings), strict=True)
+        for wording, vector in zip(wordings, powers.vectors_of(wordings), strict=True)
     )
 
 

@@ -13,7 +13,7 @@ from apps.answers.core.text import normalise
 from apps.answers.models import GoldenAnswer, GoldenQuestion, GoldenVersion, Namespace
 from apps.answers.models.rivals import NearGolden, nearest_golden
 from apps.answers.services import powers
-from apps.answers.services.golden.publication import phrases, vectors_of
+from apps.answers.services.golden.publication import phrases
 
 MOST_QUESTIONS = 10_000
 BLOCK = 512
@@ -46,7 +46,7 @@ def conflicts(row: GoldenAnswer) -> list[Rival]:
     least = Policy.from_mapping(row.namespace.policy).tau_static
     wordings = phrases(row)
     found: dict[UUID, tuple[str, NearGolden]] = {}
-    for wording, vector in zip(wordings, vectors_of(wordings), strict=True):
+    for wording, vector in zip(wordings, powers.vectors_of(wordings), strict=True):
         for near in nearest_golden(row.namespace_id, powers.embedder().name, vector, row.pk):
             known = found.get(near.golden_id)
             if near.similarity >= least and (known is None or near.similarity > known[1].similarity):

@@ -12,7 +12,7 @@ from apps.access.core.callers import Caller
 from apps.answers.core import governance
 from apps.answers.core.judge import Pair, Verdict
 from apps.answers.core.policy import Policy
-from apps.answers.models import CanaryRun, Label, Namespace
+from apps.answers.models import CanaryRun, Label, Namespace, Verification
 from apps.answers.services import powers
 from apps.answers.services.judging.surroundings import surroundings
 
@@ -53,6 +53,13 @@ def judge_record(namespace: Namespace) -> governance.Record:
         seen.approved + run.approved,
         seen.false_approvals + run.false_approvals,
     )
+
+
+def tokens_per_verdict(namespace: Namespace) -> int:
+    """Give what one verdict of this namespace's judge cost lately, in tokens."""
+    rows = Verification.objects.filter(namespace=namespace, tokens__gt=0).order_by("-created_at")
+    spent = list(rows.values_list("tokens", flat=True)[:200])
+    return round(sum(spent) / len(spent)) if spent else 0
 
 
 def canaries_due(namespace: Namespace) -> bool:

@@ -18,8 +18,9 @@ from apps.answers.core.bounds import lower_bound, upper_bound
 from apps.answers.core.judge import Judge, OfflineJudge, Pair, Verdict
 from apps.answers.core.policy import Policy, PolicyError
 from apps.answers.core.simulation.cache import NONE, Cache, Golden, Traffic
-from apps.answers.models import GoldenQuestion, Label, Namespace, Query, Replay, Verification
+from apps.answers.models import GoldenQuestion, Label, Namespace, Query, Replay
 from apps.answers.services import powers
+from apps.answers.services.judging.governing import tokens_per_verdict
 
 MOST_REQUESTS = 20_000
 MOST_QUESTIONS = 6_000
@@ -72,11 +73,12 @@ def start_replay(
 def perform_replay(row: Replay) -> None:
     """Run both policies over the traffic and keep the comparison on the row."""
     scene = _scene(row)
-    row.renew()
-    judge = powers.judge_of(row.namespace)
-    current = _outcome(scene, Policy.from_mapping(row.namespace.policy), judge)
-    row.renew()
-    candidate = _outcome(scene, Policy.from_mapping(row.candidate), judge)
+    judge, tokens, outcomes = powers.judge_of(row.namespace), tokens_per_verdict(row.namespace), []
+    for policy in (row.namespace.policy, row.candidate):
+        row.renew()
+        outcome = _outcome(scene, Policy.from_mapping(policy), judge)
+        outcomes.append({**outcome, "judge_tokens": outcome["judge_calls"] * tokens})
+    current, candidate = outcomes
     result = {"requests": len(scene.asked), "questions": len(scene.traffic.texts)}
     Replay.objects.filter(pk=row.pk).update(result={**result, "current": current, "candidate": candidate})
 
@@ -150,7 +152,6 @@ def _outcome(scene: Scene, policy: Policy, judge: Judge) -> dict[str, Any]:
         **counts,
         "judge_calls": calls["count"],
         "approvals": approvals,
-        "judge_tokens": calls["count"] * _tokens_per_call(),
         **_error(scene, policy),
     }
 
@@ -173,8 +174,3 @@ def _error(scene: Scene, policy: Policy) -> dict[str, Any]:
         "error_lower95": lower_bound(wrong, labelled, 0.975),
         "error_upper95": upper_bound(wrong, labelled, 0.975),
     }
-
-
-def _tokens_per_call() -> int:
-    spent = Verification.objects.filter(tokens__gt=0).order_by("-created_at").values_list("tokens", flat=True)[:200]
-    return round(sum(spent) / len(spent)) if spent else 0

@@ -18,6 +18,7 @@ from apps.access import services as access
 from apps.access.core.callers import SCOPES, Caller
 from apps.answers.core import text
 from apps.answers.models import GoldenAnswer, Namespace, bulk
+from apps.answers.services import powers
 from apps.answers.services.golden import drafts, publication, texts
 from apps.answers.services.transfer.records import Fault, Faulty, Record
 
@@ -212,7 +213,7 @@ class _Import:
         self.published += len(rows)
         if self.published > PUBLISH_AT_ONCE:
             raise access.Invalid(f"At most {PUBLISH_AT_ONCE} rows can be published at once; import in parts.")
-        publication.vectors_of([phrase for _, row in rows for phrase in publication.phrases(row)])
+        powers.vectors_of([phrase for _, row in rows for phrase in publication.phrases(row)])
         for number, row in rows:
             row.approver = self.caller.name
             try:
