@@ -96,7 +96,7 @@ UNFOLD: dict[str, Any] = {
     "STYLES": [lambda request: static("desk.css")],
     "SCRIPTS": [lambda request: static("desk.js")],
     "GLOBAL_CALLBACK": "apps.access.admin.desk.context",
-    "DASHBOARD_CALLBACK": f"{HOME}.home",
+    "DASHBOARD_CALLBACK": "apps.metrics.admin.home.home",
     "COLORS": {
         name: {shade: f"#{colour}" for shade, colour in zip(SHADES, colours, strict=True)}
         for name, colours in (("base", STONE), ("primary", GOLD))

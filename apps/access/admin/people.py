@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from django import forms
@@ -17,13 +18,19 @@ from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminDecimalFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from apps.access import services
 from apps.access.admin.desk import OWNER, Desk, caller_of, user_of
+from apps.access.core.prices import Prices
 from apps.access.models import Membership, User, Workspace
 
 admin.site.unregister(Group)
+PRICES = tuple(item.name for item in dataclasses.fields(Prices))
+
+
+def _price(label: Any) -> forms.FloatField:
+    return forms.FloatField(label=label, min_value=0, max_value=1e9, widget=UnfoldAdminDecimalFieldWidget)
 
 
 @admin.register(User)
@@ -47,6 +54,32 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
         return bool(request.user.is_active and request.user.is_superuser)
 
 
+class WorkspaceForm(forms.ModelForm[Workspace]):
+    """A workspace and what saved work is worth to it, price by price."""
+
+    class Meta:
+        model = Workspace
+        fields = ("name", "slug")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = Prices.from_mapping(self.instance.prices)
+        for name in PRICES:
+            self.fields[name].initial = getattr(known, name)
+
+    currency = forms.CharField(label=_("Currency"), max_length=8, widget=UnfoldAdminTextInputWidget)
+    call = _price(_("An upstream call"))
+    tokens = _price(_("Tokens in one call"))
+    seconds = _price(_("Seconds one call takes"))
+    cpu_hour = _price(_("An hour of one processor"))
+    gigabyte = _price(_("A gigabyte from the origin"))
+
+    def save(self, commit: bool = True) -> Workspace:
+        """Keep the prices on the row."""
+        self.instance.prices = {name: self.cleaned_data[name] for name in PRICES}
+        return super().save(commit)
+
+
 @admin.register(Workspace)
 class WorkspaceAdmin(Desk):
     """Workspaces a person may open; superusers make them, owners name them."""
@@ -54,7 +87,8 @@ class WorkspaceAdmin(Desk):
     workspace_path = "id"
     changes = OWNER
     list_display = ("name", "slug", "created_at")
-    fields = ("name", "slug", "prices")
+    form = WorkspaceForm
+    fieldsets = ((None, {"fields": ("name", "slug")}), (_("What saved work is worth"), {"fields": PRICES}))
     search_fields = ("name", "slug")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Workspace]:

@@ -1,8 +1,7 @@
-"""The console's first page: what waits for you, by role; and the numbers beside the sidebar's links."""
+"""What waits in the answers cache, for the console's first page; and the numbers beside the sidebar's links."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.core.cache import cache
@@ -11,50 +10,24 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from apps.access.admin.desk import may, seat
+from apps.access.admin.desk import caller_of, may, seat
 from apps.access.admin.lists import count_up_to
 from apps.access.core.callers import Caller
 from apps.answers.admin import review
 from apps.answers.admin.spaces import spaces_of
 from apps.answers.models import GoldenAnswer, GoldenQuestion, Namespace, Replay
 from apps.answers.services import golden, reporting
+from apps.metrics.admin.home import MOST, Task, register_tasks
 
 SOON_DAYS = 30
-MOST = 1_000
 MAPPED = 2_000  # a larger golden tier is mapped only when somebody opens the map
 REMEMBER_S = 3_600
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One thing that waits: how much of it, and where to do it."""
-
-    title: str
-    count: int | None
-    link: str
-    detail: str
-    tone: str = ""
-
-    @property
-    def shown(self) -> str:
-        """Write the number, capped."""
-        return "?" if self.count is None else f"{MOST:,}+" if self.count > MOST else f"{self.count:,}"
-
-
-def home(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add to the first page what waits for this person."""
-    caller = seat(request).caller
-    if caller is None:
-        return {**context, "tasks": [], "homeless": True}
-    curates = [*_reviews(request), *_golden(caller), *_conflicts(caller)]
-    operates = _operations(caller)
-    ordered = (
-        [*operates, *curates] if may(request, "operator") and not may(request, "curator") else [*curates, *operates]
-    )
-    waiting = [task for task in ordered if task.count != 0]
-    quiet = [task for task in ordered if task.count == 0]
-    more = {"alarms": reporting.alarms(caller.workspace_id), "may_curate": may(request, "curator")}
-    return {**context, "tasks": waiting, "quiet": quiet, **more}
+def tasks(request: HttpRequest) -> list[Task]:
+    """List what waits in the answers cache."""
+    caller = caller_of(request)
+    return [*_reviews(request), *_golden(caller), *_conflicts(caller), *_operations(caller)]
 
 
 def reviews_badge(request: HttpRequest) -> str:
@@ -158,10 +131,14 @@ def _operations(caller: Caller) -> list[Task]:
     waiting = reporting.gauge(caller.workspace_id)["judge"]["depth"]
     return [
         Task(_("Namespaces with promotion paused"), paused.count(), reverse("admin:answers_namespace_changelist"),
-             _("The judge's approvals passed the error budget, or somebody stopped it."), "bad"),
+             _("The judge's approvals passed the error budget, or somebody stopped it."), "bad", "operator"),
         Task(_("Replays that failed"), count_up_to(failed, MOST),
-             reverse("admin:answers_replay_changelist") + "?status__exact=failed", _("Each says why."), "bad"),
+             reverse("admin:answers_replay_changelist") + "?status__exact=failed", _("Each says why."),
+             "bad", "operator"),
         Task(_("Near misses in the judge's queue"), waiting,
              reverse("admin:answers_verification_changelist") + "?status__exact=queued", _("Judged behind the scenes."),
-             ""),
+             "", "operator"),
     ]  # fmt: skip
+
+
+register_tasks(tasks)

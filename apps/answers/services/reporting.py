@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 from uuid import UUID
 
@@ -9,24 +10,26 @@ from django.db.models import Count, Min, Q
 from django.urls import reverse
 from django.utils import timezone
 
+from apps.access.core.prices import Prices
 from apps.answers.models import Namespace, Verification
 from apps.answers.services import powers
 from apps.metrics import services as metrics
 
 LONG_QUEUE = 1_000
+WAITING = (Verification.Status.QUEUED, Verification.Status.RUNNING)
 
 
 def register() -> None:
     """Register with the dashboard."""
     metrics.register("answers", gauge, alarms)
+    metrics.register_savings("answers", savings)
     metrics.register_check("embedder", embedder_trouble)
 
 
 def gauge(workspace_id: UUID) -> dict[str, Any]:
     """Give the depth and age of the judge's queue, and how many near misses wait for a person."""
     rows = Verification.objects.filter(namespace__workspace_id=workspace_id)
-    waiting = Q(status=Verification.Status.QUEUED) | Q(status=Verification.Status.RUNNING)
-    queue = rows.filter(waiting).aggregate(depth=Count("id"), oldest=Min("created_at"))
+    queue = rows.filter(status__in=WAITING).aggregate(depth=Count("id"), oldest=Min("created_at"))
     unsure = Q(status=Verification.Status.DONE, verdict=Verification.Verdict.UNSURE)
     age = (timezone.now() - queue["oldest"]).total_seconds() if queue["oldest"] else 0
     return {"judge": {"depth": queue["depth"], "oldest_s": round(age, 1), "review": rows.filter(unsure).count()}}
@@ -34,6 +37,7 @@ def gauge(workspace_id: UUID) -> dict[str, Any]:
 
 def alarms(workspace_id: UUID) -> list[dict[str, Any]]:
     """List what an operator should look at."""
+    rows = Verification.objects.filter(namespace__workspace_id=workspace_id, status__in=WAITING)
     found = [
         {
             "title": f"Promotion is paused in {row.name}",
@@ -42,10 +46,12 @@ def alarms(workspace_id: UUID) -> list[dict[str, Any]]:
         }
         for row in Namespace.objects.filter(workspace_id=workspace_id).exclude(promotion_paused="")
     ]
-    depth = gauge(workspace_id)["judge"]["depth"]
+    depth = rows[: LONG_QUEUE + 1].count()
     if depth > LONG_QUEUE:
         detail = "Serving is not affected. Is the judge's endpoint slow, or its worker down?"
-        found.append({"title": f"{depth} near misses wait for the judge", "detail": detail, "link": ""})
+        found.append(
+            {"title": f"More than {LONG_QUEUE:,} near misses wait for the judge", "detail": detail, "link": ""}
+        )
     return found
 
 
@@ -53,3 +59,10 @@ def embedder_trouble() -> str:
     """Say what is wrong with the embedder; empty while it works. The first call loads it."""
     powers.embedder().embed(["ready?"])
     return ""
+
+
+def savings(counts: Counter[str], prices: Prices) -> list[metrics.Saving]:
+    """Count every hit as one upstream call that was not made, at the workspace's prices."""
+    hits = counts["static_hit"] + counts["dynamic_hit"]
+    worth = {"money": prices.call, "calls": 1, "tokens": prices.tokens, "seconds": prices.seconds}
+    return [metrics.Saving(unit, hits * each) for unit, each in worth.items()]

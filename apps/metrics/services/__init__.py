@@ -4,11 +4,15 @@ from apps.metrics.services.counting import count, flush, observe
 from apps.metrics.services.folding import fold
 from apps.metrics.services.health import heartbeat, readiness, register_check
 from apps.metrics.services.reading import CACHES, OUTCOMES, series, subjects
-from apps.metrics.services.standing import register, snapshot
+from apps.metrics.services.saving import Day, Saving, register_savings, saved
+from apps.metrics.services.standing import alarms, register, snapshot
 
 __all__ = [
     "CACHES",
     "OUTCOMES",
+    "Day",
+    "Saving",
+    "alarms",
     "count",
     "flush",
     "fold",
@@ -17,6 +21,8 @@ __all__ = [
     "readiness",
     "register",
     "register_check",
+    "register_savings",
+    "saved",
     "series",
     "snapshot",
     "subjects",

@@ -42,6 +42,11 @@ def register(cache: str, gauge: Gauge, alarms: Alarms) -> None:
         _alarms.append(alarms)
 
 
+def alarms(workspace_id: UUID) -> list[dict[str, Any]]:
+    """Give the alarms of a workspace, at most three seconds old."""
+    return list(_ask(workspace_id)[1])
+
+
 def forget() -> None:
     """Forget what gauges, alarms and settled buckets said a moment ago."""
     _asked.clear()
