@@ -1,13 +1,1 @@
-"""Celery's door: each module names a task and calls one service; idle workers say that they live."""
-
-from typing import Any
-
-from celery.signals import heartbeat_sent
-
-from apps.metrics import services as metrics
-
-
-@heartbeat_sent.connect
-def beat(sender: Any, **kwargs: Any) -> None:
-    """Tell the readiness page that this worker lives."""
-    metrics.heartbeat(str(sender.eventer.hostname).split("@")[0])
+"""Celery's door: each module names a task and calls one service; `edge` is the agent beside nginx, without Celery."""

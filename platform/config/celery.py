@@ -13,7 +13,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 NICENESS = 10
 
-app = Celery("touchstone", include=[f"workers.{name}" for name in ("judge", "clock", "infer", "prefetch", "train")])
+DOORS = ("heartbeat", "judge", "clock", "infer", "prefetch", "train")
+app = Celery("touchstone", include=[f"workers.{name}" for name in DOORS])
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
     task_serializer="json",
