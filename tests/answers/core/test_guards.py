@@ -86,6 +86,10 @@ def test_guards_are_symmetric_and_never_raise(one: str, other: str) -> None:
     ("question", "why"),
     [
         ("What time is it?", "about_now"),
+        ("Is the office open today?", "about_now"),
+        ("today's exchange rate", "about_now"),
+        ("Who won yesterday?", "about_now"),
+        ("How does the Today view work?", ""),
         ("What is the exchange rate right now?", "about_now"),
         ("Show my last transactions", "about_me"),
         ("How much is my balance?", "about_me"),

@@ -12,9 +12,10 @@ NOW = re.compile(
     r"|current(?:ly)? (?:balance|time|price|rate|apy|apr|status|score|weather|temperature|available|pending|value)"
     r"|current (?:\w+ ){1,2}(?:balance|price|rate|score|status|credit|transactions?|apy|apr|value)"
     r"|latest (?:news|price|score|rate|update)s?|what time is it|what(?: is)? the time"
-    r"|today's (?:date|weather|news|rate)"
+    r"|(?:today|tonight|tomorrow)(?! (?:view|page|tab|screen|widget|button)\b)"
     r"|(?:the )?current (?:apy|apr|rate|price|exchange rate|balance|time|status|value)|live (?:score|price|rate)s?)\b"
 )
+PAST = re.compile(r"^(?:who|what|when|which|how (?:many|much)|is|are|was|were|did|does|has|have)\b.*\byesterday\b")
 MINE = re.compile(
     r"\b(?:what|how much|show|list|check|tell me|view|see)\b.{0,40}\bmy\b.{0,30}"
     r"\b(?:balance|credit score|available credit|transactions?|transaction history|due date|spending)\b"
@@ -34,7 +35,7 @@ ASKS_HOW = re.compile(r"\b(?:how|what|why|when|where|which|who)\b")
 
 def why_never(text: str) -> str:
     """Say why a question in its normal form may not be cached; empty when it may."""
-    if NOW.search(text):
+    if NOW.search(text) or PAST.search(text):
         return "about_now"
     if MINE.search(text):
         return "about_me"
