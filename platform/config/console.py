@@ -32,6 +32,7 @@ GROUPS: tuple[tuple[Any, tuple[Page, ...]], ...] = (
             (_("Review queue"), "rule", "admin:answers_verification_review", "reads", "reviews_badge"),
             (_("Unanswered"), "contact_support", "admin:answers_goldenanswer_unanswered", "reads", ""),
             (_("Try a question"), "experiment", "admin:answers_goldenanswer_try", "reads", ""),
+            (_("Coverage"), "event_available", "admin:answers_goldenanswer_coverage", "reads", ""),
             (_("Conflicts"), "call_split", "admin:answers_goldenanswer_conflicts", "reads", ""),
             (_("Feedback"), "thumbs_up_down", "admin:answers_feedback_changelist", "reads", ""),
             (_("Labels"), "label", "admin:answers_label_changelist", "reads", ""),

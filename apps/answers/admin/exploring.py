@@ -88,6 +88,25 @@ def _draft_link(space: Namespace, cluster: Cluster) -> str:
     return f"{reverse('admin:answers_goldenanswer_add')}?{query}"
 
 
+def coverage(desk: Any, request: HttpRequest) -> HttpResponse:
+    """Show what each tag serves, and the calendar of what begins, ends and is due."""
+    spaces, space = chosen_space(request)
+    found = exploring.coverage(space) if space else None
+    months: dict[Any, list[Any]] = {}
+    for each in found.dates if found else ():
+        months.setdefault(each.day.replace(day=1), []).append(each)
+    shown: HttpResponse = desk.page(
+        request,
+        "answers/coverage.html",
+        _("Coverage"),
+        spaces=spaces,
+        space=space,
+        found=found,
+        months=list(months.items()),
+    )
+    return shown
+
+
 def thresholds(desk: Any, request: HttpRequest) -> HttpResponse:
     """Let a person drag the thresholds over what was measured, and put them in force."""
     spaces, space = chosen_space(request)

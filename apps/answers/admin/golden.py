@@ -263,6 +263,7 @@ class GoldenAdmin(acts.BulkActs, AnswersDesk):
             path("<uuid:object_id>/act/<slug:verb>/", wrap(require_POST(self.act)), name="answers_goldenanswer_act"),
             path("try/", wrap(partial(exploring.try_it, self)), name="answers_goldenanswer_try"),
             path("unanswered/", wrap(partial(exploring.unanswered, self)), name="answers_goldenanswer_unanswered"),
+            path("coverage/", wrap(partial(exploring.coverage, self)), name="answers_goldenanswer_coverage"),
             path("conflicts/", wrap(self.conflicts), name="answers_goldenanswer_conflicts"),
             path("import/", wrap(self.bring_in), name="answers_goldenanswer_import"),
             path("export/", wrap(self.carry_out), name="answers_goldenanswer_export"),

@@ -14,6 +14,7 @@ from tests.conftest import Site
 
 TRY = reverse("admin:answers_goldenanswer_try")
 UNANSWERED = reverse("admin:answers_goldenanswer_unanswered")
+COVERAGE = reverse("admin:answers_goldenanswer_coverage")
 THRESHOLDS = reverse("admin:answers_namespace_thresholds")
 
 
@@ -39,7 +40,7 @@ def test_pages_show_nothing_of_another_workspace(caller: Caller) -> None:
     factories.golden(other, "What is the secret recipe?", "Sugar.")
     factories.query(other, "where is the secret", "miss", s_static=0.6)
     desk = desks.sit("owner")
-    for path in (TRY + "?question=What is the secret recipe?", UNANSWERED, THRESHOLDS):
+    for path in (TRY + "?question=What is the secret recipe?", UNANSWERED, THRESHOLDS, COVERAGE):
         page = desk.get(path).content.decode()
         assert "Sugar." not in page
         assert "where is the secret" not in page
@@ -98,6 +99,7 @@ def test_thresholds_are_dragged_and_a_question_is_tried_by_keyboard(site: Site, 
     assert Namespace.objects.get(name="default").policy["tau_static"] == 0.65
 
     page.goto(f"{site.url}{TRY}")
+    page.wait_for_function("document.activeElement.id === 'question'")
     page.keyboard.type("how can I reset my password")
     page.keyboard.press("Enter")
     page.wait_for_selector("text=Open Settings.")

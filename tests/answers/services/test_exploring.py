@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from apps.access import services as access
 from apps.access.core.callers import Caller
 from apps.answers import services
-from apps.answers.models import Label, Namespace, Query
+from apps.answers.models import GoldenAnswer, Label, Namespace, Query
 from apps.answers.services import exploring, golden, policies
 from tests import factories
 
@@ -90,3 +93,19 @@ def test_thresholds_are_read_off_requests_and_labels(caller: Caller) -> None:
     assert (found.requests, found.exact, found.near[at], found.near[found.grid.index(0.5)]) == (4, 1, 2, 3)
     assert (found.labelled[at], found.wrong[at], found.wrong[found.grid.index(0.9)]) == (2, 1, 0)
     assert found.wrong_upper[at] > 0.5
+
+
+def test_coverage_counts_by_tag_and_lists_the_dates_ahead(caller: Caller) -> None:
+    paid, closed = GoldenAnswer.objects.order_by("pk")
+    soon = timezone.now() + timedelta(days=9)
+    GoldenAnswer.objects.filter(pk=paid.pk).update(tags=["login", "help"], valid_until=soon)
+    GoldenAnswer.objects.filter(pk=closed.pk).update(review_by=(timezone.now() + timedelta(days=3)).date())
+    for _ in range(3):
+        factories.query(caller, QUESTION, "static_hit", golden_id=paid.pk, golden_version=1)
+    found = exploring.coverage(space(caller))
+    assert [(tag.name, tag.answers, tag.served, tag.unserved) for tag in found.tags] == [
+        ("help", 1, 3, 0),
+        ("login", 1, 3, 0),
+        ("", 1, 0, 1),
+    ]
+    assert [(each.what, each.golden.pk) for each in found.dates] == [("due", closed.pk), ("ends", paid.pk)]
