@@ -1,12 +1,15 @@
-# Two commands: `make up` runs everything on this machine, `make test` sets up, checks and tests everything.
+# `make up` runs everything on this machine, `make edge` an nginx edge before it; `make test` checks and tests everything.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 
-.PHONY: up test lint bench
+.PHONY: up edge test lint bench
 
 up: .venv/ready
 	@exec $(BIN)/python -m config.stack
+
+edge: .venv/ready
+	@exec $(BIN)/python -m config.edge
 
 test: lint
 	@$(BIN)/pytest

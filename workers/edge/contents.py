@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HEAD_BYTES = 4096
+STUB_VALID_S = 1  # s since 1970, second field of nginx's header: long stale
 SETTLED_NS = 2_000_000_000  # a folder that changed just now may change again within one tick of its clock
 
 
@@ -98,9 +100,11 @@ class Contents:
 
 
 def key_of(path: Path) -> str | None:
-    """Read the key out of the head of a cache file; None when there is none."""
+    """Read the key out of the head of a cache file; None when there is none, or when it is a stub (see steering)."""
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
+    if int.from_bytes(head[8:16], sys.byteorder) == STUB_VALID_S:
+        return None
     _, found, rest = head.partition(b"\nKEY: ")
     key, ended, _ = rest.partition(b"\n")
     return key.decode("utf-8", "surrogateescape") if found and ended else None

@@ -37,7 +37,7 @@ class Touchstone:
         if reply.status_code == 409:
             reply = self._call("GET", f"?{httpx.QueryParams(name=edge['name'])}")
             rows = self._json(reply).get("results") or []
-            row = next((row for row in rows if row.get("name") == edge["name"]), {})
+            row: dict[str, Any] = next((row for row in rows if row.get("name") == edge["name"]), {})
         else:
             row = self._json(reply)
         if not isinstance(row.get("id"), int | str):
@@ -78,7 +78,7 @@ class Touchstone:
         except (httpx.HTTPError, ValueError) as problem:
             raise self._failed(f"the platform does not answer ({type(problem).__name__})") from problem
         if reply.status_code in (404, 410) and reply.status_code not in fine:
-            raise Unknown("the platform does not know this edge")
+            raise Unknown(str(self._failed("the platform does not know this edge")))
         if not reply.is_success and reply.status_code not in fine:
             raise self._failed(f"{method} {reply.url.path} was refused with {reply.status_code}: {reply.text[:300]}")
         self._pause_s = 0.0

@@ -62,6 +62,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         line_bps=read.number("EDGE_LINE_BPS", 100e6, 1e13),
         flows=int(read.number("EDGE_FLOWS", 4, 64)),
         window_s=read.number("EDGE_WINDOW_S", 300, 86400),
+        tick_s=read.number("EDGE_TICK_S", 1, 60),
         report_s=read.number("EDGE_REPORT_S", 5, 3600),
         plan_s=read.number("EDGE_PLAN_S", 2, 3600),
     )

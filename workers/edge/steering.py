@@ -63,15 +63,24 @@ class Nginx:
         """Take a segment out of a zone: nginx counts it as empty, then its file goes; gives the bytes freed."""
         file = file_of(self.folder / zone, target.digest)
         try:
-            freed = file.stat().st_size
+            before = file.stat()
         except OSError:
             return 0
         flow = self.connect()
         with suppress(OSError, http.client.HTTPException):  # a server that is down counts anew when it starts
-            self.head(flow, f"/edge/forget{'-pin' if zone == 'pins' else ''}{target.path}")
+            status, _, _ = self.head(flow, f"/edge/forget{'-pin' if zone == 'pins' else ''}{target.path}")
+            if status == 410:
+                _wait_for_another(file, before.st_ino)  # the head comes before the stub lies there
         flow.close()
         file.unlink(missing_ok=True)
-        return freed
+        return before.st_size
+
+
+def _wait_for_another(file: Path, inode: int, patience_s: float = 0.5) -> None:
+    deadline = time.monotonic() + patience_s
+    with suppress(OSError):
+        while file.stat().st_ino == inode and time.monotonic() < deadline:
+            time.sleep(0.0005)
 
 
 class Bucket:
