@@ -117,7 +117,7 @@ class AuditEvent(Row):
     detail = models.JSONField(default=dict)
 
     class Meta:
-        indexes: ClassVar = [models.Index(fields=["workspace", "-created_at"], name="audit_newest")]
+        indexes: ClassVar = [models.Index(fields=["workspace", "-id"], name="audit_newest_first")]
 
     def __str__(self) -> str:
         return f"{self.verb} {self.target} {self.target_id}"

@@ -61,7 +61,7 @@ class AuditAdmin(Desk):
     list_display_links = ("created_at",)
     list_select_related = ("user", "key")
     list_filter = ("created_at", MemberFilter, TargetFilter)
-    ordering = ("-created_at",)
+    ordering = ("-pk",)  # keys are sorted by time
     sortable_by = ()
     fields = ("created_at", "who", "verb", "on_what", "detail")
     readonly_fields = ("who", "on_what")
