@@ -139,6 +139,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True  # a file that changed under a running server must not break its pages
 MEDIA_ROOT = Path(environment.text("TOUCHSTONE_MEDIA", str(VAR / "media")))
+SEGMENTS_EDGE_URL = environment.text("SEGMENTS_EDGE_URL", "")  # the edge that the player page uses first
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024
 SLIM_BODY_BYTES = environment.integer("SLIM_BODY_BYTES", 8 * 1024 * 1024)  # on the caches' request path
 
@@ -197,6 +198,16 @@ ANSWERS: dict[str, Any] = {
     "JUDGE_KEY": environment.text("ANSWERS_JUDGE_KEY", ""),
     "JUDGE_MODEL": environment.text("ANSWERS_JUDGE_MODEL", ""),
     "JUDGE_TIMEOUT_S": environment.number("ANSWERS_JUDGE_TIMEOUT_S", 20),
+}
+
+# Inference: how much is taken and kept.
+INFERENCE: dict[str, int] = {
+    "VIDEO_BYTES": environment.integer("INFERENCE_VIDEO_BYTES", 4 * 1024**3),
+    "MODEL_BYTES": environment.integer("INFERENCE_MODEL_BYTES", 512 * 1024**2),
+    "PICTURES": environment.integer("INFERENCE_PICTURES", 5_000),  # frames of a job whose small picture is kept
+    "STREAM_IDLE_S": environment.integer("INFERENCE_STREAM_IDLE_S", 300),
+    "STREAMS": environment.integer("INFERENCE_STREAMS", 8),  # streams whose cache a worker holds at a time
+    "STREAM_PATIENCE_S": environment.integer("INFERENCE_STREAM_PATIENCE_S", 60),
 }
 
 UNFOLD = console.UNFOLD

@@ -7,6 +7,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from apps.answers.api import openai
 from apps.inference import urls as inference
 from apps.metrics import urls as metrics
+from apps.segments import views as segments
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("apps.metrics.urls")),
@@ -16,6 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/answers/", include("apps.answers.urls")),
     path("api/v1/inference/", include("apps.inference.urls")),
     path("api/v1/segments/", include("apps.segments.urls")),
+    path("player/<str:video>/", segments.Player.as_view(), name="player"),
     path("v1/models", openai.models),
     path("v1/chat/completions", openai.completions),
 ]

@@ -113,6 +113,19 @@ def test_what_is_kept_is_served_without_the_origin(edge: Edge) -> None:
     assert edge.get("/media/hls/1/1.m4s").status == 200
 
 
+def test_whether_a_segment_lies_here_is_said_without_fetching_it(edge: Edge) -> None:
+    assert edge.get(f"/edge/held{PATH}", "HEAD").status == 404
+    assert edge.origin.fetched == []
+    edge.get(PATH)
+    assert edge.get(f"/edge/held{PATH}", "HEAD").status == 200
+    assert edge.get(f"/edge/held{PATH}").status == 405
+    Pins(edge.settings.folder).add(PATH)
+    assert edge.get(f"/edge/held{PATH}", "HEAD").status == 404  # not yet among the pins
+    assert edge.get(PATH).status == 200
+    assert edge.get(f"/edge/held{PATH}", "HEAD").status == 200
+    assert edge.origin.fetched == [PATH]
+
+
 def test_a_prewarm_storm_is_capped(edge: Edge) -> None:
     edge.origin.pause_s = 0.2
     with ThreadPoolExecutor(40) as pool:

@@ -1,0 +1,43 @@
+"""The player: a video played through an edge, in sight of what is predicted and what lies there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.mixins import LoginRequiredMixin
+from django.utils.translation import gettext_lazy as _
+from django.views.generic import TemplateView
+
+from apps.access.api.authentication import chosen_workspace
+from apps.access.models import User
+
+# What the page's script says; {…} is filled in by it.
+WORDS = {
+    "player": _("Player"),
+    "play": _("Play"),
+    "pause": _("Pause"),
+    "through": _("Through the edge {edge}"),
+    "direct": _("Straight from the origin: no edge is known"),
+    "not_ready": _("This video is not ready to be played yet."),
+    "unknown_edge": _("{edge} is no edge of this workspace."),
+    "broken": _("The video cannot be loaded ({detail}). Trying again."),
+    "summary": _("{held} of {all} segments are at the edge; {likely} are expected next, {ready} of them are there."),
+}
+
+
+class Player(LoginRequiredMixin, TemplateView):
+    """Play one video; the page asks the API for everything about it, in the viewer's own name."""
+
+    template_name = "player/player.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Give the page the video's id, the workspace and the edge that is set for players."""
+        user = self.request.user
+        assert isinstance(user, User)
+        return super().get_context_data(
+            workspace=chosen_workspace(self.request, user),
+            edge=getattr(settings, "SEGMENTS_EDGE_URL", ""),
+            words={name: str(word) for name, word in WORDS.items()},
+            **kwargs,
+        )
