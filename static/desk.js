@@ -14,3 +14,7 @@ addEventListener("pagehide", () => {
   if (chosen === "light" || chosen === "dark") localStorage.setItem("theme", chosen);
   else localStorage.removeItem("theme");
 });
+
+// Times are written in the viewer's zone, from the next page on.
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (zone && !document.cookie.split("; ").includes(`zone=${zone}`)) document.cookie = `zone=${zone}; path=/; max-age=31536000; samesite=lax`;

@@ -105,6 +105,24 @@ class ApiKey(Row):
         return f"{self.name} ({self.prefix}…)"
 
 
+class SavedView(Row):
+    """A list of the console as a person likes to see it: its filters, search and order under a name."""
+
+    user = models.ForeignKey(User, models.CASCADE, related_name="views")
+    workspace = models.ForeignKey(Workspace, models.CASCADE)
+    path = models.CharField(max_length=200)
+    query = models.CharField(max_length=1_000)
+    name = models.CharField(max_length=60)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["user", "workspace", "path", "name"], name="one_view_per_name")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class AuditEvent(Row):
     """One act of a curator, an operator or a key, kept for good."""
 

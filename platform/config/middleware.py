@@ -3,10 +3,12 @@
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import cast
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from asgiref.sync import async_to_sync, iscoroutinefunction, markcoroutinefunction, sync_to_async
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from apps.access.api.problems import problem_response
@@ -41,6 +43,30 @@ class ByDoor:
         _make_asynchronous(response)
         response["X-Request-Id"] = request.request_id  # type: ignore[attr-defined]
         return response
+
+
+class InTheViewersZone:
+    """Write times in the zone of the viewer's browser, which the console's script puts into a cookie."""
+
+    sync_capable = False
+    async_capable = True
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+        markcoroutinefunction(self)
+
+    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer one request."""
+        with timezone.override(_zone(request.COOKIES.get("zone", ""))):
+            return await self.get_response(request)
+
+
+def _zone(name: str) -> ZoneInfo | None:
+    """Give a time zone by its IANA name; None, which is UTC here, when there is none of this name."""
+    try:
+        return ZoneInfo(name) if name else None
+    except (ValueError, OSError, ZoneInfoNotFoundError):
+        return None
 
 
 def _lacks_slash(request: HttpRequest) -> bool:

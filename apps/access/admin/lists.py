@@ -11,6 +11,8 @@ from django.http import HttpRequest
 from unfold.views import ChangeList
 
 from apps.access import services
+from apps.access.api.authentication import chosen_workspace
+from apps.access.models import SavedView, User
 
 MOST = 5_000
 PATIENCE_MS = 250
@@ -63,6 +65,11 @@ class DeskList(ChangeList):
             # Looking once more would take as long as counting did.
             self.result_list = self.queryset.none()
         self.model_admin.complete(request, list(self.result_list))
+        self.saved_views = self._saved_views(request)
+
+    def _saved_views(self, request: HttpRequest) -> list[SavedView]:
+        workspace = chosen_workspace(request, request.user) if isinstance(request.user, User) else None
+        return list(services.views(request.user, workspace, request.path)) if workspace else []  # type: ignore[arg-type]
 
 
 def name_people(rows: list[Any], fields: tuple[str, ...]) -> None:

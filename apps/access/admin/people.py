@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from typing import Any
+from uuid import UUID
 
 from django import forms
 from django.contrib import admin
@@ -21,7 +22,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from unfold.widgets import UnfoldAdminDecimalFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from apps.access import services
-from apps.access.admin.desk import OWNER, Desk, caller_of, user_of
+from apps.access.admin.desk import OWNER, Desk, caller_of, seat, told, user_of
 from apps.access.core.prices import Prices
 from apps.access.models import Membership, User, Workspace
 
@@ -30,7 +31,9 @@ PRICES = tuple(item.name for item in dataclasses.fields(Prices))
 
 
 def _price(label: Any) -> forms.FloatField:
-    return forms.FloatField(label=label, min_value=0, max_value=1e9, widget=UnfoldAdminDecimalFieldWidget)
+    return forms.FloatField(
+        label=label, required=False, min_value=0, max_value=1e9, widget=UnfoldAdminDecimalFieldWidget
+    )
 
 
 @admin.register(User)
@@ -55,7 +58,7 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
 
 
 class WorkspaceForm(forms.ModelForm[Workspace]):
-    """A workspace and what saved work is worth to it, price by price."""
+    """A workspace and what saved work is worth to it, price by price; an empty price is the default."""
 
     class Meta:
         model = Workspace
@@ -67,7 +70,7 @@ class WorkspaceForm(forms.ModelForm[Workspace]):
         for name in PRICES:
             self.fields[name].initial = getattr(known, name)
 
-    currency = forms.CharField(label=_("Currency"), max_length=8, widget=UnfoldAdminTextInputWidget)
+    currency = forms.CharField(label=_("Currency"), max_length=8, required=False, widget=UnfoldAdminTextInputWidget)
     call = _price(_("An upstream call"))
     tokens = _price(_("Tokens in one call"))
     seconds = _price(_("Seconds one call takes"))
@@ -76,7 +79,8 @@ class WorkspaceForm(forms.ModelForm[Workspace]):
 
     def save(self, commit: bool = True) -> Workspace:
         """Keep the prices on the row."""
-        self.instance.prices = {name: self.cleaned_data[name] for name in PRICES}
+        given = {name: self.cleaned_data[name] for name in PRICES}
+        self.instance.prices = {name: value for name, value in given.items() if value not in (None, "")}
         return super().save(commit)
 
 
@@ -127,7 +131,25 @@ class WorkspaceAdmin(Desk):
     def get_urls(self) -> list[Any]:
         """Add the switch between workspaces."""
         switch = self.admin_site.admin_view(require_POST(self.switch))
-        return [path("switch/", switch, name="access_workspace_switch"), *super().get_urls()]
+        view = self.admin_site.admin_view(require_POST(self.keep_view))
+        return [
+            path("switch/", switch, name="access_workspace_switch"),
+            path("view/", view, name="access_workspace_view"),
+            *super().get_urls(),
+        ]
+
+    def keep_view(self, request: HttpRequest) -> HttpResponse:
+        """Save a list as it is shown, or forget a saved view, and go back to the list."""
+        here, _mark, query = request.POST.get("list", "").partition("?")
+        user, workspace = user_of(request), seat(request).workspace
+        if workspace is None or not here.startswith("/admin/"):
+            return HttpResponseRedirect(reverse("admin:index"))
+        with told(request):
+            if key := request.POST.get("remove", ""):
+                services.remove_view(user, UUID(key))
+            else:
+                services.save_view(user, workspace, here, query, request.POST.get("name", ""))
+        return HttpResponseRedirect(f"{here}?{query}" if query else here)
 
     def switch(self, request: HttpRequest) -> HttpResponse:
         """Sit down in another workspace; one that is not open to the person changes nothing."""

@@ -17,6 +17,7 @@ from apps.access.services.idempotency import remembered
 from apps.access.services.keys import issue, revoke
 from apps.access.services.members import admit, dismiss, names
 from apps.access.services.rates import epoch, renew_epoch, spend, valkey
+from apps.access.services.views import remove_view, save_view, views
 
 __all__ = [
     "Conflict",
@@ -38,9 +39,12 @@ __all__ = [
     "recognise",
     "record",
     "remembered",
+    "remove_view",
     "renew_epoch",
     "revoke",
+    "save_view",
     "spend",
     "valkey",
+    "views",
     "workspaces_of",
 ]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.test import Client
+from asgiref.sync import async_to_sync
+from django.test import AsyncClient, Client
 from django.urls import reverse
 
 from apps.access import services
-from apps.access.models import ApiKey, AuditEvent, Membership, User, Workspace
+from apps.access.models import ApiKey, AuditEvent, Membership, SavedView, User, Workspace
 from tests import desks, factories
 
 pytestmark = pytest.mark.django_db
@@ -127,3 +129,40 @@ def test_the_audit_log_is_read_only_and_finds_a_row() -> None:
     assert [row.verb for row in page.context["cl"].result_list] == ["looked at"]
     assert desk.post(reverse("admin:access_auditevent_change", args=[event.pk]), {"verb": "nothing"}).status_code == 403
     assert desk.post(reverse("admin:access_auditevent_delete", args=[event.pk]), {"post": "yes"}).status_code == 403
+
+
+def test_a_person_saves_a_list_as_they_like_it_and_only_they_see_it() -> None:
+    factories.key()
+    desk, other = desks.sit("owner"), desks.sit("viewer")
+    page, keep = reverse("admin:access_auditevent_changelist"), reverse("admin:access_workspace_view")
+    desk.post(keep, {"list": f"{page}?kind=access.apikey", "name": "Keys"})
+    assert [view.query for view in desk.get(page).context["cl"].saved_views] == ["kind=access.apikey"]
+    assert other.get(page).context["cl"].saved_views == []
+    (view,) = desk.get(page).context["cl"].saved_views
+    other.post(keep, {"list": page, "remove": str(view.pk)})
+    assert len(desk.get(page).context["cl"].saved_views) == 1
+    desk.post(keep, {"list": page, "remove": str(view.pk)})
+    assert desk.get(page).context["cl"].saved_views == []
+
+
+@pytest.mark.parametrize(
+    "values", [{"name": " "}, {"name": "x" * 61}, {"name": "x", "list": "https://elsewhere.example/"}]
+)
+def test_a_view_without_a_name_or_elsewhere_is_refused(values: dict[str, str]) -> None:
+    factories.key()
+    page = reverse("admin:access_auditevent_changelist")
+    reply = desks.sit("owner").post(reverse("admin:access_workspace_view"), {"list": page, **values})
+    assert reply.headers["Location"].startswith("/admin/")
+    assert not SavedView.objects.exists()
+
+
+@pytest.mark.parametrize(("zone", "hour"), [("Asia/Tokyo", "21:00"), ("", "12:00"), ("Nowhere/Land", "12:00")])
+def test_times_are_written_in_the_viewers_zone(zone: str, hour: str) -> None:
+    caller, _ = factories.key()
+    AuditEvent.objects.update(created_at=datetime(2026, 5, 4, 12, tzinfo=UTC))
+    desk = AsyncClient()
+    desk.force_login(desks.user_of(desks.sit("owner")))
+    desk.cookies["zone"] = zone
+    assert AuditEvent.objects.filter(workspace_id=caller.workspace_id).exists()
+    page = async_to_sync(desk.get)(reverse("admin:access_auditevent_changelist"))
+    assert hour in page.content.decode()
