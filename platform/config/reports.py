@@ -58,7 +58,7 @@ def page(report: dict[str, Any]) -> str:
     about = html.escape(f"{json.dumps(report['machine'])}, commit {report['commit']}")
     body = [f"<h1>{title}</h1><p>{about}</p>"]
     for name, rows in parts(report["rows"]).items():
-        drawing = _lines(rows) if name == "equal_error" else _plot(rows)
+        drawing = _lines(rows) if name == "equal_error" else _sizes(rows) if "cache_share" in rows[0] else _plot(rows)
         body.append(f"<h2>{html.escape(name)}</h2>{drawing}{_html_table(rows)}")
     head = f"<!doctype html><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
     return head + "".join(body)
@@ -96,14 +96,26 @@ def _lines(rows: Sequence[Row]) -> str:
     for row in rows:
         lines = figures.setdefault(f"{row['data']}, {row['per_class']} golden a class", {})
         lines.setdefault(str(row["policy"]), []).append((float(row["error"]), float(row["static_share"])))
-    return "".join(_figure(title, lines) for title, lines in figures.items())
+    return "".join(_figure(f"static-origin share at equal error: {title}", lines) for title, lines in figures.items())
 
 
-def _figure(title: str, lines: dict[str, list[tuple[float, float]]]) -> str:
-    """Draw lines of (error, share) on 460 x 240 pixels; both axes begin at 0, the share's ends at 1."""
+def _sizes(rows: Sequence[Row]) -> str:
+    """Draw what a cache gives against its size, one line a policy, one figure for each trace and number."""
+    figures: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for row in rows:
+        for name in ("byte_hit", "gap_closed", "start_hit"):
+            origin = f", {row['origin']} origin" if name == "start_hit" else ""
+            if origin or row["origin"] == "slow":
+                lines = figures.setdefault(f"{name}: {row['trace']} trace, seed {row['seed']}{origin}", {})
+                lines.setdefault(str(row["policy"]), []).append((float(row["cache_share"]), max(0.0, float(row[name]))))
+    return "".join(_figure(title, lines, "cache") for title, lines in figures.items())
+
+
+def _figure(title: str, lines: dict[str, list[tuple[float, float]]], across: str = "error") -> str:
+    """Draw lines of (error or cache size, share) on 460 x 240 pixels; both axes begin at 0, the share's ends at 1."""
     most = max(error for points in lines.values() for error, _ in points) or 1.0
     drawn = ['<path d="M40 220H440M40 220V20" stroke="currentColor" fill="none"/><text x="4" y="26">100%</text>']
-    drawn.append(f'<text x="400" y="236">error {most:.0%}</text>')
+    drawn.append(f'<text x="400" y="236">{across} {most:.0%}</text>')
     for place, (policy, points) in enumerate(sorted(lines.items())):
         colour = COLOURS[place % len(COLOURS)]
         where = [(40 + 400 * error / most, 220 - 200 * share) for error, share in sorted(points)]
@@ -112,7 +124,7 @@ def _figure(title: str, lines: dict[str, list[tuple[float, float]]]) -> str:
         drawn.append(f'<text x="{where[-1][0] + 6:.0f}" y="{where[-1][1] + 4:.0f}" style="fill:{colour}">')
         drawn.append(f"{html.escape(policy)} {max(points)[1]:.0%}</text>")
     svg = f'<svg width="640" height="244" role="img">{"".join(drawn)}</svg>'
-    return f"<figure><figcaption>static-origin share at equal error: {html.escape(title)}</figcaption>{svg}</figure>"
+    return f"<figure><figcaption>{html.escape(title)}</figcaption>{svg}</figure>"
 
 
 def _label(row: Row) -> str:
