@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from apps.answers import services as answers
+from apps.inference import services as inference
 from apps.metrics import services as metrics
 
 
@@ -10,6 +11,7 @@ from apps.metrics import services as metrics
 def tick() -> None:
     """Send lost messages again, free what dead workers held, wake what has waited long enough."""
     answers.tick()
+    inference.tick()
     metrics.heartbeat("clock")
 
 
@@ -18,3 +20,4 @@ def minute() -> None:
     """Fold counts into rows and keep the tiers in shape."""
     metrics.fold()
     answers.minute()
+    inference.minute()

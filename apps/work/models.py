@@ -93,7 +93,8 @@ class Work(Row):
 
     def _close(self, status: str, error: str) -> None:
         """Finish the row unless the verb, or somebody meanwhile, gave it another end."""
-        type(self)._default_manager.filter(pk=self.pk, status=self.Status.RUNNING).update(
+        held = type(self)._default_manager.filter(pk=self.pk, claimed_at=self.claimed_at)
+        held.filter(status=self.Status.RUNNING).update(
             status=status, error=error[:2000], finished_at=Now(), leased_until=None
         )
 
