@@ -30,8 +30,7 @@ async function chooseEdge() {
   const url = new URL(wanted, location.href);
   const here = ["127.0.0.1", "localhost", "[::1]", location.hostname].includes(url.hostname);
   if (/^https?:$/.test(url.protocol) && (here || known.includes(url.origin))) return url.origin;
-  trouble(fill(words.unknown_edge, { edge: url.origin }));
-  return "";
+  throw new Error(fill(words.unknown_edge, { edge: url.origin }));
 }
 
 // A segment that lies at the edge is answered without asking the origin, whether this page has loaded it or not.
@@ -41,7 +40,7 @@ async function lookFor(indices) {
     if (!edge || !fragment) return;
     try {
       const reply = await fetch(`${edge}/edge/held${new URL(fragment.url).pathname}`, { method: "HEAD" });
-      strip.held[reply.ok ? "add" : "delete"](index);
+      strip.held[reply.status === 200 ? "add" : "delete"](index);
     } catch { /* the edge is away: what was known stays */ }
   }));
 }
@@ -117,7 +116,7 @@ async function open() {
     platform.view("intent", 0, null);
     start(edge ? `${edge}${url.pathname}${url.search}` : url.href);
   } catch (problem) {
-    trouble(fill(words.broken, { detail: problem.message }));
+    trouble(problem.message);
   }
 }
 

@@ -6,7 +6,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from apps.segments.core import manifest
 
@@ -25,6 +25,12 @@ class Target:
     path: str
     key: str
     place: str
+
+    @classmethod
+    def of(cls, key: str) -> Target:
+        """Find the segment behind a key of this edge's own cache."""
+        place, asked, query = key.partition("?")
+        return cls(quote(place.encode("utf-8", "surrogateescape")) + asked + query, key, place)
 
     @property
     def digest(self) -> str:

@@ -21,6 +21,7 @@ from workers.edge.load import Load
 from workers.edge.settings import Settings
 from workers.edge.standing import Standing
 from workers.edge.steering import Done
+from workers.edge.trimming import Trimmer
 
 GHOSTS_S = 60.0
 MOST_CHANGES = 5000  # told in one report
@@ -37,6 +38,7 @@ class Agent:
         self.applier, self.load = Applier(settings), Load(settings.line_bps)
         self.segments, self.pins = Contents(settings.folder / "segments"), Contents(settings.folder / "pins")
         self.standing = Standing(settings.capacity, settings.window_s)
+        self.trimmer = Trimmer(self.applier.nginx, self.segments, settings.capacity)
         self.stopped, self.changes, self.results = threading.Event(), Changes(), list[tuple[str, dict[str, Any]]]()
         self.edge, self.last_plan, self.sequence, self.whole = "", "", 0, True
         self.pending: dict[str, Any] = {}
@@ -63,6 +65,9 @@ class Agent:
     def tick(self) -> None:
         """Do what is due; no failure of the platform reaches further than here."""
         self.read_log()
+        self._look()
+        if self.trimmer.trim():
+            self._look()
         self.results.extend(self.applier.results())
         try:
             if not self.edge:
@@ -87,6 +92,7 @@ class Agent:
         for access in self.tail.new():
             self.counts.take(access)
             self.standing.take(access)
+            self.trimmer.take(access)
             if access.source == "viewer":
                 self.load.sent(access.bytes)
         before = self.standing.told
@@ -104,7 +110,6 @@ class Agent:
 
     def report(self) -> None:
         """Report; what was counted is sent until the platform has taken it, under one number."""
-        self._look()
         if not self.pending:
             self.sequence += 1
             self.pending = {"sequence": self.sequence, **self.counts.report()}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HEAD_BYTES = 4096
+BLOCK = 4096
 STUB_VALID_S = 1  # s since 1970, second field of nginx's header: long stale
 SETTLED_NS = 2_000_000_000  # a folder that changed just now may change again within one tick of its clock
 
@@ -57,14 +58,6 @@ class Contents:
             self._leave(self._folders.pop(folder)[1], changes)
         return changes
 
-    def forget(self, name: str) -> int:
-        """Take a file off the list before the next walk finds that it went; gives its bytes."""
-        held = self.held.pop(name, None)
-        if held is None:
-            return 0
-        self.bytes -= held.bytes
-        return held.bytes
-
     def _leaves(self) -> Iterator[str]:
         for first in _folders(str(self.zone)):
             yield from _folders(first)
@@ -87,9 +80,10 @@ class Contents:
             key, status = key_of(Path(entry.path)), entry.stat()
             if key is None:
                 return
-            self.held[entry.name] = Held(key, status.st_size, status.st_mtime)
-            self.bytes += status.st_size
-            changes.added[key] = status.st_size
+            size = on_disk(status.st_size)
+            self.held[entry.name] = Held(key, size, status.st_mtime)
+            self.bytes += size
+            changes.added[key] = size
 
     def _leave(self, names: frozenset[str], changes: Changes) -> None:
         for name in names:
@@ -97,6 +91,11 @@ class Contents:
             if held is not None:
                 self.bytes -= held.bytes
                 changes.removed[held.key] = held.bytes
+
+
+def on_disk(size: int) -> int:
+    """Give what a file takes, in whole blocks, as nginx counts it."""
+    return -(-size // BLOCK) * BLOCK
 
 
 def key_of(path: Path) -> str | None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 
-HEAD_BYTES = 600  # what nginx writes before a body, about
-BLOCK = 4096
+from workers.edge.contents import on_disk
+
+HEAD_BYTES = 480  # what nginx writes before a body, about
 
 
 def footprint(size: int) -> int:
     """Give what a body of `size` bytes takes on disk, as nginx counts it."""
-    return -(-(size + HEAD_BYTES) // BLOCK) * BLOCK
+    return on_disk(size + HEAD_BYTES)
 
 
 class Ghost:

@@ -32,7 +32,7 @@ def test_it_registers_and_reports_what_is_there(edge: Edge) -> None:
     wait_for(lambda: totals(edge) == {"hit": 1, "miss": 2, "prewarm": 0, "pinned_hit": 0})
     report = edge.platform.last()
     files = list((edge.settings.folder / "segments").rglob("*"))
-    assert report["occupied_bytes"] == sum(file.stat().st_size for file in files if file.is_file())
+    assert report["occupied_bytes"] == sum(-(-file.stat().st_size // 4096) * 4096 for file in files if file.is_file())
     assert report["capacity_bytes"] == 4 * 2**20 and 0 <= report["load"] <= 1 and report["turnover_s"] >= 0
     told = {one["url"] for report in edge.platform.reports for one in report["added"]}
     assert told == {A, B}
@@ -126,6 +126,19 @@ def test_pins_over_the_cap_are_refused(edge: Edge) -> None:
     done = edge.platform.done(edge.platform.plan(pin=lines(*(f"/media/{n}.m4s" for n in range(40)))))
     assert done["pinned"] == 20  # a quarter of 4 MiB
     assert done["refused_count"] == 20
+
+
+def test_an_edge_keeps_within_its_bytes_by_use(edge: Edge) -> None:
+    edge.start_agent()
+    wait_for(lambda: edge.platform.reports)
+    for number in range(150):
+        edge.get(f"/media/{number}.m4s")
+        edge.get(A)
+    wait_for(lambda: edge.platform.last()["occupied_bytes"] <= edge.settings.capacity)
+    assert edge.platform.reports[-1]["occupied_bytes"] > 0.9 * edge.settings.capacity
+    assert edge.get(A).cache == "HIT"
+    assert edge.origin.fetched.count(A) == 1
+    assert edge.get("/media/149.m4s").cache == "HIT" and edge.get("/media/3.m4s").cache != "HIT"
 
 
 def test_one_plan_cannot_empty_an_edge(edge: Edge) -> None:

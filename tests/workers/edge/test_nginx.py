@@ -114,13 +114,13 @@ def test_what_is_kept_is_served_without_the_origin(edge: Edge) -> None:
 
 
 def test_whether_a_segment_lies_here_is_said_without_fetching_it(edge: Edge) -> None:
-    assert edge.get(f"/edge/held{PATH}", "HEAD").status == 404
+    assert edge.get(f"/edge/held{PATH}", "HEAD").status == 204
     assert edge.origin.fetched == []
     edge.get(PATH)
     assert edge.get(f"/edge/held{PATH}", "HEAD").status == 200
     assert edge.get(f"/edge/held{PATH}").status == 405
     Pins(edge.settings.folder).add(PATH)
-    assert edge.get(f"/edge/held{PATH}", "HEAD").status == 404  # not yet among the pins
+    assert edge.get(f"/edge/held{PATH}", "HEAD").status == 204  # not yet among the pins
     assert edge.get(PATH).status == 200
     assert edge.get(f"/edge/held{PATH}", "HEAD").status == 200
     assert edge.origin.fetched == [PATH]
