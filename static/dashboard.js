@@ -1,4 +1,5 @@
 // The dashboard: history from the API, then one snapshot a second over a WebSocket that reconnects by itself.
+import { CacheSection } from "./caches.js";
 import { Plot } from "./plots.js";
 
 const $ = (id) => document.getElementById(id);
@@ -71,7 +72,11 @@ function show(snapshot) {
   queue(all.judge);
   table(all.subjects);
   alarms(snapshot.alarms);
-  for (const cache of ["inference", "segments"]) other($(cache), snapshot[cache]);
+  for (const section of others) {
+    const shown = !section.box.hidden;
+    section.show(snapshot[section.name]);
+    if (!shown && !section.box.hidden) history();
+  }
 }
 
 function outcomes(bar, list, part, names) {
@@ -118,12 +123,9 @@ function alarms(list) {
   if (list.length) $("announce").textContent = list.map((alarm) => alarm.title).join(". ");
 }
 
-function other(section, part) {
-  section.hidden = !part || !part.requests;
-  if (section.hidden) return;
-  section.querySelector(".big").textContent = percent(part.hit_share);
-  outcomes(section.querySelector(".split"), section.querySelector("dl"), part, Object.keys(part.outcomes));
-}
+const bytes = (value) => `${new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 }).format(value)}B`;
+const write = { split, rows, tiles, number: compact, share: percent, milliseconds, bytes, seconds: (value) => `${digits(value, 1)} s`, times: (value) => `${digits(value, 2)}×` };
+const others = ["inference", "segments"].map((name) => new CacheSection(name, $(name), words, write));
 
 const plots = {
   share: new Plot("share", $("golden").previousElementSibling.textContent, [{ name: words.golden, colour: "--gold-fill", fill: true }, { name: words.hits, colour: "--blue" }], { format: (value) => percent(value, 0), top: 1 }),
@@ -134,11 +136,19 @@ const plots = {
 async function history() {
   clearTimeout(state.timer);
   const turn = ++state.turn, [step, spelt] = STEP[state.range];
-  const query = new URLSearchParams({ cache: "answers", window: state.range, step: spelt, subject: state.subject });
-  if (main.dataset.workspace) query.set("workspace", main.dataset.workspace);
-  const reply = await fetch(`/api/v1/metrics/?${query}`, { headers: { Accept: "application/json" } }).catch(() => null);
+  const series = async (cache, subject) => {
+    const query = new URLSearchParams({ cache, window: state.range, step: spelt, subject });
+    if (main.dataset.workspace) query.set("workspace", main.dataset.workspace);
+    const reply = await fetch(`/api/v1/metrics/?${query}`, { headers: { Accept: "application/json" } }).catch(() => null);
+    return turn === state.turn && reply?.ok ? (await reply.json()).points : null;
+  };
+  const points = await series("answers", state.subject);
+  if (points) past(points, step);
+  for (const section of others.filter(({ box }) => !box.hidden)) {
+    const told = await series(section.name, "");
+    if (told) section.past(told, fill(words.plot, { title: section.box.getAttribute("aria-label"), range: state.range }));
+  }
   if (turn !== state.turn) return;
-  if (reply?.ok) past((await reply.json()).points, step);
   state.timer = setTimeout(history, Math.max(5000, 250 * step));
 }
 
@@ -212,7 +222,7 @@ function choose() {
   history();
 }
 
-function redraw() { for (const plot of Object.values(plots)) plot.draw(); }
+function redraw() { for (const plot of [...Object.values(plots), ...others.map((section) => section.plot).filter(Boolean)]) plot.draw(); }
 
 document.querySelectorAll("[data-range]").forEach((button) => button.addEventListener("click", () => { state.range = button.dataset.range; choose(); }));
 if (state.subject && ![...$("subject").options].some((option) => option.value === state.subject)) $("subject").add(new Option(state.subject, state.subject));

@@ -16,7 +16,7 @@ from apps.access.models import User
 from apps.metrics import services
 
 RANGES = ("5m", "15m", "1h", "6h", "24h", "7d")
-OTHERS = (("inference", _("Inference")), ("segments", _("Segments")))
+OTHERS = (("inference", _("Inference"), _("Model")), ("segments", _("Segments"), _("Edge")))
 # What the page's script says; {…} is filled in by it.
 WORDS = {
     "static_hit": _("Static hit"),
@@ -30,6 +30,17 @@ WORDS = {
     "hit": _("Hit"),
     "pinned_hit": _("Pinned hit"),
     "prewarm": _("Prewarmed"),
+    "speedup": _("Speed-up"),
+    "agreement": _("Agreement"),
+    "running": _("Jobs running"),
+    "queued": _("Jobs waiting"),
+    "streams": _("Streams open"),
+    "byte_hit": _("Byte hit rate"),
+    "origin_bytes": _("From the origin"),
+    "prewarm_bytes": _("Prewarmed"),
+    "viewers": _("Watching now"),
+    "edges": _("Edges"),
+    "startup_p95_s": _("Start-up, p95"),
     "golden": _("Golden answers"),
     "hits": _("All hits"),
     "approve": _("Approved"),
