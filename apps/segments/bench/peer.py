@@ -23,14 +23,17 @@ TIMEOUT_S = 240.0
 Say = Callable[[str], None]
 
 
-def outcomes(trace: Trace, capacity: int, ours: Outcome, say: Say) -> dict[str, Outcome]:
-    """Run the peers; their LRU only checks ours, and must hit as often to three decimals."""
+def outcomes(trace: Trace, capacity: int, ours: Outcome | None, say: Say) -> dict[str, Outcome]:
+    """Run the peers; their LRU only checks ours, if given, and must hit as often to three decimals."""
     found = {}
     for kind, name in PEERS.items():
+        if kind == "LRU" and ours is None:
+            continue
+        say(f"{trace.name} {trace.seed}: libcachesim's {kind}")
         outcome = run(kind, trace, capacity, say)
         if outcome is None:
             continue
-        if kind != "LRU":
+        if ours is None or kind != "LRU":
             found[name] = outcome
         elif round(float(outcome.hit.mean()), 3) != round(float(ours.hit.mean()), 3):
             raise ValueError(f"Our LRU hits {ours.hit.mean():.4f}, libcachesim's {outcome.hit.mean():.4f}.")

@@ -45,11 +45,13 @@ class Demand:
 
     `survival`: the share of starters who reach a segment, one number a segment (Catalogue.place), 1 at the first;
     `start_rate`: starts a second, videos x renditions, as wide as the most renditions.
+    `returning`: arrivals a second at each segment of those who stopped earlier, segments x renditions (see `returns`).
     """
 
     survival: Floats
     start_rate: Floats
     patience_s: float = 120.0  # the time constant with which an idle viewer is given up
+    returning: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -84,13 +86,14 @@ def next_access(catalogue: Catalogue, crowd: Crowd, demand: Demand, tau_s: float
         np.ascontiguousarray(crowd.idle_s[order]),
         demand.survival,
         demand.start_rate,
+        np.zeros((len(demand.survival), demand.start_rate.shape[1])) if demand.returning is None else demand.returning,
         (float(catalogue.segment_s), float(tau_s), float(demand.patience_s)),
     )
     return Values(*result)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _next_access(lengths, renditions, first, idle, survival, start_rate, times):  # type: ignore[no-untyped-def]
+def _next_access(lengths, renditions, first, idle, survival, start_rate, returning, times):  # type: ignore[no-untyped-def]
     segment_s, tau, patience = times
     rows = len(first) - 1
     value, soon = np.zeros(rows), np.full(rows, np.inf)
@@ -118,13 +121,32 @@ def _next_access(lengths, renditions, first, idle, survival, start_rate, times):
                         coming[row + index] += stays
                         soon[row + index] = min(soon[row + index], wait)
                     step -= 1
-                arrivals = rate * survival[place + index]
-                later = left * np.exp(-index * segment_s / tau) * arrivals / (arrivals + 1.0 / tau)
-                starts[row + index] = later
-                value[row + index] += later
+                arrivals, back = rate * survival[place + index], returning[place + index, rendition]
+                later = np.exp(-index * segment_s / tau) * arrivals / (arrivals + 1.0 / tau)
+                back /= back + 1.0 / tau
+                starts[row + index] = left * (back + (1.0 - back) * later)
+                value[row + index] += starts[row + index]
             row += length
         place += length
     return value, soon, coming, starts
+
+
+def returns(catalogue: Catalogue, stopped: Crowd, survival: Floats, rates: Ints | Floats, ages_s: Floats) -> Floats:
+    """Give Demand.returning: arrivals a second of viewers who stopped and may come back to where they were.
+
+    `rates` are their chances a second of coming back, one for each span between two of `ages_s` (s since they stopped);
+    who comes back goes on as far as the retention curve (`survival`, one number a segment) says.
+    """
+    found = np.zeros((len(survival), int(catalogue.renditions.max(initial=1))))
+    span = np.searchsorted(ages_s, stopped.idle_s, side="right") - 1
+    inside = (span >= 0) & (span < len(rates))
+    where = (catalogue.place[stopped.video] + stopped.index)[inside]
+    np.add.at(found, (where, stopped.rendition[inside]), np.asarray(rates, np.float64)[span[inside]])
+    for video, length in enumerate(catalogue.lengths.tolist()):
+        part = slice(int(catalogue.place[video]), int(catalogue.place[video]) + length)
+        curve = np.maximum(survival[part], 1e-12)[:, None]
+        found[part] = np.cumsum(found[part] / curve, axis=0) * curve
+    return found
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from apps.segments.core.simulator.trace import Trace
 BINS = 50
 EARLY = 3  # a session that starts before this segment starts anew; a later one resumes
 FINISHED = 0.8  # from this share of a video on, a viewer may go on to the next
+LEAN = 50.0  # viewers that the curve of all videos counts for
 CHAIN_S = 3600.0  # what is started within this time after another video follows from it
 # Ages of a stopped session, in s, between which the rate of coming back is constant.
 AGES = np.array([0.0, 600, 3600, 4 * 3600, 12 * 3600, 24 * 3600, 36 * 3600, 48 * 3600, 96 * 3600, 168 * 3600])
@@ -70,39 +71,65 @@ def _ends(trace: Trace, order: Ints) -> Ends:
 
 
 def _mixing(trace: Trace, order: Ints) -> tuple[Floats, Floats]:
-    """Count changes of rendition from request to request, and raise them to every distance."""
+    """Count, for distances that double, in which rendition a viewer is so many segments later; between, interpolate.
+
+    A chain of single steps would forget too fast: who changes often changes back.
+    """
     catalogue = trace.catalogue
-    rungs = int(catalogue.renditions.max())
+    rungs, most = int(catalogue.renditions.max()), int(catalogue.lengths.max())
     session, rendition = trace.session[order], catalogue.rendition[trace.row[order]]
-    same = session[1:] == session[:-1]
-    step = np.eye(rungs)
-    np.add.at(step, (rendition[:-1][same], rendition[1:][same]), 1.0)
-    step /= step.sum(1, keepdims=True)
-    mixing = np.empty((int(catalogue.lengths.max()) + 1, rungs, rungs))
-    mixing[0] = np.eye(rungs)
-    for distance in range(1, len(mixing)):
-        mixing[distance] = mixing[distance - 1] @ step
-    return mixing, np.bincount(rendition, minlength=rungs) / max(1, len(rendition))
+    usual = np.bincount(rendition, minlength=rungs) / max(1, len(rendition))
+    known, found = [0], [np.eye(rungs)]
+    while known[-1] < most:
+        distance = max(1, 2 * known[-1])
+        same = session[distance:] == session[:-distance]
+        pairs = found[-1] * 10.0
+        np.add.at(pairs, (rendition[:-distance][same], rendition[distance:][same]), 1.0)
+        known.append(distance)
+        found.append(pairs / pairs.sum(1, keepdims=True))
+    flat = np.array(found).reshape(len(found), -1)
+    far = np.log2(np.arange(most + 1) + 1.0)
+    columns = [np.interp(far, np.log2(np.array(known) + 1.0), column) for column in flat.T]
+    return np.ascontiguousarray(np.stack(columns, 1).reshape(most + 1, rungs, rungs)), usual
 
 
 def _survival(trace: Trace, order: Ints, ends: Ends) -> tuple[Floats, Floats]:
-    catalogue = trace.catalogue
-    session, index = trace.session[order], catalogue.index[trace.row[order]]
-    cuts = np.flatnonzero(session[1:] != session[:-1]) + 1
+    """Draw each video's retention curve, leaning on that of all videos where few have watched it."""
+    lengths = trace.catalogue.lengths
+    session, index = trace.session[order], trace.catalogue.index[trace.row[order]]
     videos = trace.sessions.video[ends.session]
-    parts = np.split(index, cuts)
-    views = [
-        View("", int(video), int(catalogue.lengths[video]), part) for video, part in zip(videos, parts, strict=True)
-    ]
-    retention = Retention.fit(views)
-    played = np.full(BINS, 0.5)
+    parts = np.split(index, np.flatnonzero(session[1:] != session[:-1]) + 1)
+    views: dict[int, list[View]] = {video: [] for video in range(len(lengths))}
+    for video, part in zip(videos.tolist(), parts, strict=True):
+        views[video].append(View("", video, int(lengths[video]), part))
+    everyone = [view for own in views.values() for view in own]
+    pooled, played = Retention.fit(everyone), _played(everyone, np.full(BINS, 0.5), 1.0)
+    survivals, uses = [], []
+    for video, length in enumerate(lengths.tolist()):
+        own = _onward(views[video], pooled.onward(length), length)
+        survivals.append(np.concatenate([[1.0], np.cumprod(own[:-1])]))
+        uses.append(_played(views[video], played, LEAN)[np.arange(length) * BINS // length])
+    return np.concatenate(survivals), np.concatenate(uses)
+
+
+def _onward(views: list[View], pooled: Floats, length: int) -> Floats:
+    """Give the chance of going on from each segment: counted over its neighbourhood, with a lean on that of all."""
+    tried, went = np.zeros((2, length))
+    for view in views:
+        np.add.at(tried, view.indices, 1.0)
+        np.add.at(went, view.indices[:-1][np.diff(view.indices) == 1], 1.0)
+    window = np.ones(min(5, length))
+    tried, went = np.convolve(tried, window, "same"), np.convolve(went, window, "same")
+    return np.asarray((went + LEAN * pooled) / (tried + LEAN), np.float64)
+
+
+def _played(views: list[View], usual: Floats, lean: float) -> Floats:
+    """Give the share of those who start a video anew that play each part of it, over BINS parts."""
     anew = [view for view in views if view.indices[0] < EARLY]
+    played = usual * lean
     for view in anew:
         np.add.at(played, np.unique(view.indices) * BINS // view.length, BINS / view.length)
-    played /= len(anew) + 0.5
-    uses = [played[np.arange(length) * BINS // length] for length in catalogue.lengths.tolist()]
-    survivals = [retention.survival(length) for length in catalogue.lengths.tolist()]
-    return np.concatenate(survivals), np.concatenate(uses)
+    return np.asarray(np.minimum(1.0, played / (len(anew) + lean)), np.float64)
 
 
 def _returning(trace: Trace, ends: Ends, until: float) -> tuple[Floats, bool]:

@@ -51,7 +51,7 @@ def _run(world, state, settings, capacity):  # type: ignore[no-untyped-def]
             survey(world, state, settings, now)
             _pin(world, state, settings, capacity)
             queue = ranked(world, state, settings, now, 4 * settings.every)
-            pause = max(settings.every, int(state.cached.sum()) // 16)
+            pause = max(settings.every, int(state.cached.sum()) // 12)
             heap.clear()
         heard(world, state, session, row, now)
         if state.cached[row]:

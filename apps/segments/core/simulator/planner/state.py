@@ -26,12 +26,12 @@ class Settings(NamedTuple):
 
     source: bool = False
     pin_share: float = 0.05
-    ahead: float = 0.9
+    ahead: float = 0.95
     intent: bool = True
     every: int = 200
     tau_factor: float = 1.0
     patience_s: float = 120.0
-    weights: tuple[float, float, float] = (0.2, 0.5, 0.3)
+    weights: tuple[float, float, float] = (0.1, 0.5, 0.4)
 
 
 class World(NamedTuple):
