@@ -1,4 +1,4 @@
-"""`manage.py bench answers|inference|segments`: measure a cache, and write table, JSON and report."""
+"""`manage.py bench answers|inference|segments|edge`: measure a cache, and write table, JSON and report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from config.stack.postgres import Postgres
 from config.stack.processes import site
 from config.stack.valkey import Valkey
 
-FOLDERS = {"answers": "questions", "inference": "video", "segments": "traces"}  # of the public data
+FOLDERS = {"answers": "questions", "inference": "video", "segments": "traces", "edge": "traces"}  # of the public data
 
 
 class Command(BaseCommand):
@@ -34,7 +34,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the options."""
-        parser.add_argument("cache", choices=["answers", "inference", "segments"])
+        parser.add_argument("cache", choices=["answers", "inference", "segments", "edge"])
         parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of public data sets")
         parser.add_argument("--json", type=Path, help="also write the rows here")
         parser.add_argument("--part", action="append", help="only this part; may be repeated")
@@ -46,9 +46,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Measure and report."""
         try:
-            module = import_module(f"apps.{options['cache']}.bench")
+            module = import_module(_module(options["cache"]))
         except ModuleNotFoundError as problem:
-            if problem.name != f"apps.{options['cache']}.bench":
+            if problem.name != _module(options["cache"]):
                 raise
             raise CommandError(f"There is no benchmark of {options['cache']} yet.") from problem
         if options["inside"]:
@@ -103,6 +103,11 @@ class Command(BaseCommand):
 
     def _say(self, line: str) -> None:
         self.stderr.write(line)
+
+
+def _module(cache: str) -> str:
+    """Name the benchmark's package; the edge is wiring, not an app."""
+    return "config.edge.bench" if cache == "edge" else f"apps.{cache}.bench"
 
 
 def _command(options: dict[str, Any]) -> str:
