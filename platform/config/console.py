@@ -52,6 +52,14 @@ GROUPS: tuple[tuple[Any, tuple[Page, ...]], ...] = (
         ),
     ),
     (
+        _("Inference"),
+        (
+            (_("Jobs"), "movie", "admin:inference_job_changelist", "reads", ""),
+            (_("Streams"), "videocam", "admin:inference_stream_changelist", "reads", ""),
+            (_("Models"), "schema", "admin:inference_network_changelist", "reads", ""),
+        ),
+    ),
+    (
         _("Access"),
         (
             (_("Members"), "group", "admin:access_membership_changelist", "reads", ""),

@@ -97,15 +97,19 @@ class AnnotatedView(ResultView):
     )
     def get(self, request: Request, pk: UUID) -> StreamingHttpResponse:
         """Give the video, or the range of bytes that is asked for."""
-        path = results.annotated(self.job(request, pk))
-        size = path.stat().st_size
-        first, last = _range(request.headers.get("Range", ""), size)
-        response = StreamingHttpResponse(_bytes(path, first, last), content_type="video/mp4")
-        response["Accept-Ranges"], response["Content-Length"] = "bytes", str(last - first + 1)
-        if (first, last) != (0, size - 1):
-            response.status_code = 206
-            response["Content-Range"] = f"bytes {first}-{last}/{size}"
-        return response
+        return video(results.annotated(self.job(request, pk)), request.headers.get("Range", ""))
+
+
+def video(path: Path, asked: str) -> StreamingHttpResponse:
+    """Serve an MP4, or the range of its bytes that is asked for."""
+    size = path.stat().st_size
+    first, last = _range(asked, size)
+    response = StreamingHttpResponse(_bytes(path, first, last), content_type="video/mp4")
+    response["Accept-Ranges"], response["Content-Length"] = "bytes", str(last - first + 1)
+    if (first, last) != (0, size - 1):
+        response.status_code = 206
+        response["Content-Range"] = f"bytes {first}-{last}/{size}"
+    return response
 
 
 def _range(asked: str, size: int) -> tuple[int, int]:

@@ -16,7 +16,7 @@ MAX_MEMORY = 8 * 2**30
 
 def look(path: Path, height: int, width: int) -> dict[str, Any]:
     """Read, check and analyse a network; a size of 0 is taken from the file."""
-    loaded = graph.load(path)
+    loaded = graph.load(path.read_bytes())  # as bytes: what it keeps in other files is refused
     if loaded.channels != 3:
         raise graph.GraphError(f"the network takes {loaded.channels} channels; pictures have three (RGB)")
     found = []

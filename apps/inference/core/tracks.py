@@ -80,7 +80,7 @@ def _model(recipe: Recipe) -> "Model":
     from apps.inference.core import engine, graph
 
     pixels = engine.Pixels(recipe.mean, recipe.std)
-    return engine.Model(graph.load(Path(recipe.path)), recipe.height, recipe.width, pixels)
+    return engine.Model(graph.load(Path(recipe.path).read_bytes()), recipe.height, recipe.width, pixels)
 
 
 def _settings(plan: Plan) -> "Settings":

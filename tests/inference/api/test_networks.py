@@ -81,7 +81,7 @@ def refused() -> dict[str, tuple[bytes, str]]:
         "words": (b"not a network" * 50, "not ONNX"),
         "empty": (b"\n", "ONNX"),
         "pickle": (b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x94\x8c\x06system\x94\x93\x94.", "ONNX"),
-        "custom operations": (custom.SerializeToString(), "custom operations"),
+        "custom operations": (custom.SerializeToString(), "ustom operations"),
         "data elsewhere": (outside.SerializeToString(), "another file"),
         "claims 2 GB": (claims.SerializeToString(), "claims"),
         "no convolution": (no_conv.SerializeToString(), "convolution"),
@@ -110,7 +110,7 @@ def test_what_is_no_network_for_us_is_refused_with_a_reason_and_leaves_no_file(k
 )  # fmt: skip
 def test_facts_that_make_no_sense_are_refused_by_field(field: str, value: str) -> None:
     _, secret = factories.key()
-    reply = post(secret, makers.classifier(), **{field: value})
+    reply = post(secret, makers.classifier(), None, **{field: value})
     assert reply.status_code == 422
     assert reply.json()["errors"][0]["field"].startswith(field)
 

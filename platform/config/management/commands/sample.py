@@ -19,6 +19,7 @@ from apps.access.models import ApiKey, Membership, User, Workspace
 from apps.answers import sample
 from apps.answers.models import GoldenAnswer, Label, Namespace
 from apps.answers.services import judging, policies, powers, transfer
+from apps.inference import services as inference
 
 WORKSPACE, NAMESPACE, USER = "demo", "default", "demo"
 CANARY_EVERY = 10  # of the labelled pairs, kept unseen to watch the judge with
@@ -38,7 +39,7 @@ class Command(BaseCommand):
             user, password = _owner(workspace, known)
             key = _key(workspace, user, known)
             caller = Caller(workspace.pk, frozenset(SCOPES), user_id=user.pk)
-            made = _fill(caller)
+            made = ", ".join(filter(None, (_fill(caller), _ship(caller))))
         wanted = {
             "TOUCHSTONE_URL": f"http://127.0.0.1:{settings.PORT}",
             "TOUCHSTONE_KEY": key,
@@ -107,6 +108,12 @@ def _fill(caller: Caller) -> str:
     judging.learn(namespace)
     labels = Label.objects.filter(namespace=namespace).count()
     return f"{report.created} golden answers published, {labels} labelled pairs"
+
+
+def _ship(caller: Caller) -> str:
+    """Register the networks of the product; the worker prepares them once it runs."""
+    made = inference.ship(caller)
+    return f"{len(made)} networks to prepare" if made else ""
 
 
 def _pairs() -> list[judging.LabelledPair]:
