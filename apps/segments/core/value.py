@@ -122,9 +122,10 @@ def _next_access(lengths, renditions, first, idle, survival, start_rate, returni
                         soon[row + index] = min(soon[row + index], wait)
                     step -= 1
                 arrivals, back = rate * survival[place + index], returning[place + index, rendition]
-                later = np.exp(-index * segment_s / tau) * arrivals / (arrivals + 1.0 / tau)
-                back /= back + 1.0 / tau
-                starts[row + index] = left * (back + (1.0 - back) * later)
+                # Who returns may come at once, who starts not before the video has played so far: two Poisson streams.
+                gone = np.exp(-(back + 1.0 / tau) * index * segment_s)
+                later = gone * (arrivals + back) / (arrivals + back + 1.0 / tau)
+                starts[row + index] = left * (later + (1.0 - gone) * back / (back + 1.0 / tau))
                 value[row + index] += starts[row + index]
             row += length
         place += length
