@@ -44,7 +44,7 @@ class Planner:
         self.aged_at = self.now
         self.viewers = {key: told for key, told in self.viewers.items() if self.now - told[1] < AWAY_S}
 
-    def plan(self, cached: Bools, used: int, capacity: int) -> plan.Plan:
+    def make(self, cached: Bools, used: int, capacity: int) -> plan.Plan:
         """Plan for an edge that holds these rows in so many bytes."""
         catalogue = self.world.catalogue
         watching = [
@@ -60,12 +60,8 @@ class Planner:
         """Wish for the next segment of those who are likely to go on."""
         catalogue, wishes = self.world.catalogue, []
         for row, at in self.viewers.values():
-            if (
-                self.now - at > 12
-                or row + 1 >= len(catalogue.sizes)
-                or catalogue.index[row + 1] == 0
-                or cached[row + 1]
-            ):
+            last = row + 1 >= len(catalogue.sizes) or catalogue.index[row + 1] == 0
+            if last or self.now - at > 12 or cached[row + 1]:
                 continue
             place = int(catalogue.place[catalogue.video[row]] + catalogue.index[row])
             going_on = float(self.survival[place + 1] / max(self.survival[place], 1e-9))
@@ -75,12 +71,16 @@ class Planner:
 
 
 class Simulated:
-    """The same edge without nginx: LRU by bytes on disk, and plans carried out at once."""
+    """The same edge without nginx: LRU by bytes on disk, and a plan every so many requests.
+
+    A plan takes as long as until the next one is made to be fetched and carried out, as it does at a real edge.
+    """
 
     def __init__(self, world: World, planner: Planner | None, every: float) -> None:
         self.world, self.planner, self.every = world, planner, every
         self.ghost = Ghost(world.capacity)
         self.hits, self.hit_bytes, self.prewarmed = 0, 0, 0
+        self.waiting = plan.Plan()
 
     def run(self) -> dict[str, int]:
         """Replay; gives hits, hit bytes, origin bytes and those of them that were prewarmed, of the measured half."""
@@ -101,11 +101,14 @@ class Simulated:
 
     def _plan(self, place: int) -> None:
         assert self.planner is not None
+        self._carry_out(self.waiting, place)
         self.planner.observe(place)
         sizes = self.world.catalogue.sizes
         cached = np.zeros(len(sizes), np.bool_)
         cached[[int(name) for name, _, _ in self.ghost.dump()]] = True
-        made = self.planner.plan(cached, self.ghost.bytes, self.world.capacity)
+        self.waiting = self.planner.make(cached, self.ghost.bytes, self.world.capacity)
+
+    def _carry_out(self, made: plan.Plan, place: int) -> None:
         for line in made.evict:
             self.ghost.drop(str(line.row))
         for line in made.prewarm:

@@ -15,9 +15,9 @@ from config.edge.bench.replay import Replayed, replay
 from config.edge.bench.world import World
 
 PARTS = ("edge",)
-REQUESTS, QUICK = 12_000, 3_000
+REQUESTS, QUICK = 8_000, 3_000
 SHARE = 0.10
-# Requests a second: an edge of a few megabytes must not turn over much faster between two plans than a large one does.
+# Requests a second: an edge of some megabytes must not turn over much faster between two plans than a large one.
 RATE = {"lru": 100.0, "plan": 40.0}
 Say = Callable[[str], None]
 
@@ -73,7 +73,7 @@ def _row(world: World, system: str, policy: str, told: dict[str, int]) -> dict[s
         "part": "edge",
         "trace": world.name,
         "seed": world.seed,
-        "cache_share": world.share,
+        "share_of_footprint": world.share,
         "system": system,
         "policy": policy,
         "requests": requests,

@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 
+from apps.segments.core.plan import Line
 from config.edge.bench.planner import Planner
 from config.edge.bench.world import World, path_of, row_of
 
@@ -88,20 +89,22 @@ class _Platform:
             return 204, b""
         self.planned_at = sent
         self.planner.observe(sent)
-        made = self.planner.plan(self.cached, self.used, self.world.capacity)
+        made = self.planner.make(self.cached, self.used, self.world.capacity)
         self.shared.plans.value += 1
         told = {
             "id": str(self.shared.plans.value),
-            "prewarm": [
-                {"url": path_of(line.row), "bytes": line.bytes, "reason": line.reason} for line in made.prewarm
-            ],
-            "evict": [{"url": path_of(line.row), "bytes": line.bytes, "reason": line.reason} for line in made.evict],
+            "prewarm": _lines(made.prewarm),
+            "evict": _lines(made.evict),
             "pin": [],
             "budget_bytes": made.budget_bytes,
             "limit_bps": made.limit_bps,
             "shadow": False,
         }
         return 200, json.dumps(told).encode()
+
+
+def _lines(lines: list[Line]) -> list[dict[str, Any]]:
+    return [{"url": path_of(line.row), "bytes": line.bytes, "reason": line.reason} for line in lines]
 
 
 def _serve(which: int, shared: Progress, answer: Answer) -> None:

@@ -22,7 +22,7 @@ HISTORY = 2000  # sessions before the stretch that a planner may learn from
 class World:
     """Requests in order of time, of the videos that are asked for; `capacity` in bytes on disk.
 
-    `at` is in the trace's seconds, `row` of `catalogue`, `start` marks a session's first request; the first half warms up.
+    `at` is in the trace's seconds, `row` of `catalogue`, `start` marks first requests of sessions; the first half warms up.
     """
 
     name: str
