@@ -5,6 +5,7 @@ from celery import shared_task
 from apps.answers import services as answers
 from apps.inference import services as inference
 from apps.metrics import services as metrics
+from apps.segments import services as segments
 
 
 @shared_task(name="clock.tick", acks_late=True)
@@ -12,6 +13,7 @@ def tick() -> None:
     """Send lost messages again, free what dead workers held, wake what has waited long enough."""
     answers.tick()
     inference.tick()
+    segments.tick()
     metrics.heartbeat("clock")
 
 
@@ -21,3 +23,4 @@ def minute() -> None:
     metrics.fold()
     answers.minute()
     inference.minute()
+    segments.minute()

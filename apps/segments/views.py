@@ -6,11 +6,15 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.mixins import LoginRequiredMixin
+from django.http import FileResponse, Http404, HttpRequest
+from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
+from django.views import View
 from django.views.generic import TemplateView
 
 from apps.access.api.authentication import chosen_workspace
 from apps.access.models import User
+from apps.segments.services import storage
 
 # What the page's script says; {…} is filled in by it.
 WORDS = {
@@ -41,3 +45,18 @@ class Player(LoginRequiredMixin, TemplateView):
             words={name: str(word) for name, word in WORDS.items()},
             **kwargs,
         )
+
+
+class HlsFile(View):
+    """A file of a video that was cut here, for edges and players; its address is its key."""
+
+    def get(self, request: HttpRequest, folder: str, name: str) -> HttpResponseBase:
+        """Send a playlist, an initialisation section or a segment; HEAD too."""
+        found = storage.served(folder, name)
+        if found is None:
+            raise Http404
+        path, kind = found
+        reply = FileResponse(path.open("rb"), content_type=kind)
+        reply["Cache-Control"] = "public, max-age=31536000, immutable"
+        reply["Access-Control-Allow-Origin"] = "*"
+        return reply

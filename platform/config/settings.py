@@ -179,6 +179,10 @@ SPECTACULAR_SETTINGS = {
         "WorkStatus": "apps.work.models.Work.Status",
         "FrameOutcome": "apps.inference.models.Frame.Outcome",
         "EntryOrigin": "apps.answers.models.Entry.Origin",
+        "VideoKind": "apps.segments.models.Video.Kind",
+        "PredictorKind": "apps.segments.models.Predictor.Kind",
+        "JobMode": "apps.inference.models.Job.Mode",
+        "EdgeMode": ["active", "shadow", "fallback"],
         "ServedOrigin": ["golden", "generated", "client"],
         "GivenVerdict": ["", "APPROVE", "REJECT", "UNSURE"],
     },
@@ -210,6 +214,14 @@ INFERENCE: dict[str, int] = {
     "STREAM_IDLE_S": environment.integer("INFERENCE_STREAM_IDLE_S", 300),
     "STREAMS": environment.integer("INFERENCE_STREAMS", 8),  # streams whose cache a worker holds at a time
     "STREAM_PATIENCE_S": environment.integer("INFERENCE_STREAM_PATIENCE_S", 60),
+}
+
+# Segments: limits, and the origins from which manifests of others may be read.
+SEGMENTS: dict[str, Any] = {
+    "VIDEO_BYTES": environment.integer("SEGMENTS_VIDEO_BYTES", 8 * 1024**3),
+    "VIEW_DAYS": environment.integer("SEGMENTS_VIEW_DAYS", 90),
+    "ORIGINS": environment.names("SEGMENTS_ORIGINS"),
+    "LOOK": environment.flag("SEGMENTS_LOOK", True),  # describe segments by their pictures too
 }
 
 UNFOLD = console.UNFOLD

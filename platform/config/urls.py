@@ -17,6 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/answers/", include("apps.answers.urls")),
     path("api/v1/inference/", include("apps.inference.urls")),
     path("api/v1/segments/", include("apps.segments.urls")),
+    path("media/hls/<str:folder>/<path:name>", segments.HlsFile.as_view(), name="hls"),
     path("player/<str:video>/", segments.Player.as_view(), name="player"),
     path("v1/models", openai.models),
     path("v1/chat/completions", openai.completions),

@@ -1,1 +1,5 @@
-"""Verbs of the segments app."""
+"""Verbs of the segment cache, the same from every door."""
+
+from apps.segments.services.clockwork import minute, tick
+
+__all__ = ["minute", "tick"]

@@ -1,0 +1,96 @@
+"""What a viewer will ask for next: the serving model's word, or the retention curve's where that is late or fails."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from apps.access.core.callers import Caller
+from apps.segments.core import predictor
+from apps.segments.core.catalogue import SEGMENT_S, Kind
+from apps.segments.models import Event, Predictor, Video
+from apps.segments.services import viewing
+
+REMEMBER_S = 5.0
+MOST_STEPS = 120
+KINDS = {"education": Kind.EDUCATION, "film": Kind.FILM, "sport": Kind.SPORT, "short": Kind.SHORT, "live": Kind.LIVE}
+_known: dict[UUID, tuple[float, Models]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The model that serves a workspace, and the retention curve that stands by."""
+
+    model: predictor.Predictor
+    standby: predictor.Retention
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Which model spoke, how far it looked, and the probability of each of the next segments (index, share)."""
+
+    model: str
+    window_s: float
+    segments: list[tuple[int, float]]
+
+
+def predict(caller: Caller, viewer: str, video: Video, position_s: float, window_s: float | None = None) -> Prediction:
+    """Predict the segments that a viewer plays within the window of the video's kind."""
+    window = predictor.window_s(KINDS[video.kind], window_s)
+    length = max(1, int(np.ceil((video.duration_s or SEGMENT_S) / SEGMENT_S)))
+    now = min(length - 1, int(position_s // SEGMENT_S))
+    models = models_of(caller.workspace_id)
+    history = indices(
+        Event.objects.filter(video=video, viewer=viewing.pseudonym(caller.workspace_id, viewer))
+        .order_by("-at")
+        .values_list("position_s", flat=True)[:MOST_STEPS][::-1]
+    )
+    path = predictor.Path(0, length, np.array([*[each for each in history if each < length], now], np.int64))
+    name, found = predictor.answer(models.model, models.standby, path, predictor.steps(window))
+    segments = [(now + 1 + place, round(float(chance), 4)) for place, chance in enumerate(found)]
+    return Prediction(models.name if name == models.model.name else name, window, segments)
+
+
+def indices(positions: Any) -> list[int]:
+    """Turn positions (s) into the segments that were played, the short gaps between heartbeats filled."""
+    found: list[int] = []
+    for position in positions:
+        index = int(position // SEGMENT_S)
+        if found and 1 < index - found[-1] <= 3:
+            found.extend(range(found[-1] + 1, index))
+        if not found or found[-1] != index:
+            found.append(index)
+    return found
+
+
+def models_of(workspace_id: UUID) -> Models:
+    """Give the serving model of a workspace, at most five seconds old; without one the usual retention curve."""
+    known = _known.get(workspace_id)
+    if known and time.monotonic() - known[0] < REMEMBER_S:
+        return known[1]
+    rows = Predictor.objects.filter(workspace_id=workspace_id)
+    serving = rows.filter(serving=True).first()
+    curve = rows.filter(kind=Predictor.Kind.RETENTION).order_by("-number").first()
+    standby = load(curve) if curve else predictor.Retention.fit([])
+    assert isinstance(standby, predictor.Retention)
+    model = load(serving) if serving else standby
+    found = Models(model, standby, f"{serving.kind}:{serving.number}" if serving else "retention")
+    _known[workspace_id] = (time.monotonic(), found)
+    return found
+
+
+def forget() -> None:
+    """Forget which models serve."""
+    _known.clear()
+
+
+def load(row: Predictor) -> predictor.Predictor:
+    """Build a model from what its training kept."""
+    if row.kind == Predictor.Kind.MARKOV:
+        return predictor.Markov(np.array(row.state["chances"], np.float64))
+    return predictor.Retention(np.array(row.state["first"], np.float64), np.array(row.state["later"], np.float64))

@@ -1,0 +1,116 @@
+"""Train predictors on the view log; the best that beats the retention curve on unseen viewers serves."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Max
+
+from apps.access import services as access
+from apps.access.core.callers import Caller
+from apps.segments.core import predictor
+from apps.segments.core.catalogue import SEGMENT_S
+from apps.segments.core.predictor import View
+from apps.segments.models import Event, Predictor, Training
+from apps.segments.services import predicting
+
+MOST_EVENTS = 2_000_000
+FEWEST_VIEWS = 50
+Kind = Predictor.Kind
+
+
+def train(caller: Caller, kind: str = "") -> Training:
+    """Queue a training of one kind of model, or of all."""
+    row = Training.submit(workspace_id=caller.workspace_id, kind=kind, by=caller.name)
+    access.record(caller, "asked to train", row, kind=kind or "all")
+    return row
+
+
+def perform(row: Training) -> None:
+    """Fit on some viewers, judge on the others, keep versions, and let the best of those that pass serve.
+
+    Raises:
+        Invalid: there are too few views.
+    """
+    views = views_of(row.workspace_id)
+    if len(views) < FEWEST_VIEWS:
+        raise access.Invalid(f"There are {len(views)} views; training needs {FEWEST_VIEWS}.")
+    known, unseen = predictor.split(views)
+    curve = predictor.Retention.fit(known)
+    models: dict[str, predictor.Predictor] = {Kind.RETENTION: curve}
+    if row.kind in ("", Kind.MARKOV):
+        models[Kind.MARKOV] = predictor.Markov.fit(known)
+    row.renew()
+    made = [_keep(row, kind, model, curve, unseen, len(views)) for kind, model in models.items()]
+    passing = [each for each in made if each.passes]
+    if passing:
+        put_in_service(row.workspace_id, min(passing, key=lambda each: each.loss or 0.0))
+    told = {f"{each.kind}:{each.number}": {"loss": each.loss, "baseline": each.baseline} for each in made}
+    Training.objects.filter(pk=row.pk).update(result={"views": len(views), "models": told})
+
+
+def views_of(workspace_id: UUID) -> list[View]:
+    """Read the view log as viewings: one a viewer, session and video, in the order of play."""
+    rows = Event.objects.filter(workspace_id=workspace_id, video__duration_s__isnull=False)
+    told = rows.order_by("viewer", "session", "video_id", "at").values_list(
+        "viewer", "session", "video_id", "position_s", "video__duration_s"
+    )[:MOST_EVENTS]
+    views, numbers = [], dict[Any, int]()
+    for (viewer, _session, video), events in groupby(told.iterator(5_000), key=_viewing):
+        listed = list(events)
+        length = max(1, int(np.ceil(float(listed[0][4] or 0) / SEGMENT_S)))
+        played = [index for index in predicting.indices(each[3] for each in listed) if index < length]
+        if len(played) > 1:
+            number = numbers.setdefault(video, len(numbers))
+            views.append(View(viewer.hex(), number, length, np.array(played, np.int64)))
+    return views
+
+
+def _viewing(event: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (bytes(event[0]), *event[1:3])
+
+
+def _keep(
+    row: Training, kind: str, model: predictor.Predictor, curve: predictor.Retention, unseen: list[View], views: int
+) -> Predictor:
+    verdict = predictor.judge(model, curve, unseen)
+    last = Predictor.objects.filter(workspace_id=row.workspace_id).aggregate(last=Max("number"))["last"]
+    return Predictor.objects.create(
+        workspace_id=row.workspace_id, number=(last or 0) + 1, kind=kind, state=_state(model), loss=verdict.loss,
+        baseline=verdict.baseline, p99_ms=verdict.p99_ms, examples=verdict.examples, views=views,
+        passes=verdict.serves, by=row.by,
+    )  # fmt: skip
+
+
+def _state(model: predictor.Predictor) -> dict[str, Any]:
+    if isinstance(model, predictor.Markov):
+        return {"chances": model.chances.tolist()}
+    assert isinstance(model, predictor.Retention)
+    return {"first": model.first.tolist(), "later": model.later.tolist()}
+
+
+def serve(caller: Caller, row: Predictor) -> Predictor:
+    """Let a version serve: one that passed the gate, or a retention curve, which stands by for all.
+
+    Raises:
+        Conflict: it does not beat the retention curve on viewers it has not seen.
+    """
+    if not row.passes and row.kind != Kind.RETENTION:
+        told = f" ({row.loss:.4f} against {row.baseline:.4f})" if row.loss and row.baseline else ""
+        raise access.Conflict(f"This model does not beat the retention curve on unseen viewers{told}.")
+    put_in_service(row.workspace_id, row)
+    access.record(caller, "put in service", row, kind=row.kind, number=row.number)
+    row.refresh_from_db()
+    return row
+
+
+@transaction.atomic
+def put_in_service(workspace_id: UUID, row: Predictor) -> None:
+    """Let one version serve and no other."""
+    Predictor.objects.filter(workspace_id=workspace_id, serving=True).update(serving=False)
+    Predictor.objects.filter(pk=row.pk).update(serving=True)
+    predicting.forget()
