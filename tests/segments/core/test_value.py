@@ -36,7 +36,7 @@ def simulated(index: int, viewers: Viewers, survival: Floats, rate: float, back:
     rate=st.sampled_from([0.0, 0.001, 0.05]),
 )
 def test_a_value_is_the_expected_discounted_next_access(viewers: Viewers, keeps: list[float], rate: float) -> None:
-    survival = np.concatenate([[1.0], np.cumprod(keeps)])
+    survival: Floats = np.concatenate([[1.0], np.cumprod(keeps)])
     crowd = value.crowd([(0, 0, index, idle) for index, idle in viewers])
     found = value.next_access(ONE, crowd, value.Demand(survival, np.array([[rate]])), TAU).value
     for index in range(LENGTH):
@@ -45,7 +45,7 @@ def test_a_value_is_the_expected_discounted_next_access(viewers: Viewers, keeps:
 
 @pytest.mark.parametrize(("rate", "back"), [(0.0, 0.02), (0.01, 0.02), (0.1, 0.001)])
 def test_those_who_come_back_count_from_now_on(rate: float, back: float) -> None:
-    survival = 0.9 ** np.arange(LENGTH)
+    survival: Floats = np.power(0.9, np.arange(LENGTH))
     demand = value.Demand(survival, np.array([[rate]]), returning=np.full((LENGTH, 1), back))
     found = value.next_access(ONE, value.crowd([]), demand, TAU).value
     for index in range(LENGTH):
@@ -69,7 +69,7 @@ def test_a_turn_over_time_must_be_positive() -> None:
 
 def test_who_stopped_comes_back_where_he_stopped_and_goes_on() -> None:
     stopped = value.crowd([(0, 0, 2, 500.0), (0, 0, 2, 5000.0), (0, 0, 1, 99_999.0)])
-    survival = 0.5 ** np.arange(LENGTH)
+    survival: Floats = np.power(0.5, np.arange(LENGTH))
     found = value.returns(ONE, stopped, survival, np.array([0.1, 0.01]), np.array([0.0, 1000.0, 10_000.0]))
     assert found[:, 0] == pytest.approx([0, 0, 0.11, 0.055, 0.0275, 0.01375])
 
