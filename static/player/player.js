@@ -8,7 +8,7 @@ const words = JSON.parse($("words").textContent);
 const platform = new Platform(main), strip = new Strip($("strip"));
 const figures = { hit: 0, miss: 0, stalls: 0 };
 const HEARTBEAT_MS = 5000, HELD = new Set(["HIT", "STALE", "UPDATING", "REVALIDATED"]);
-let hls, edge = "", opened = performance.now(), pictured = false, fragments = [];
+let hls, edge = "", opened = performance.now(), pictured = false, fragments = [], held = {};
 
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 const clock = (s) => `${Math.floor(s / 60)}:${String(Math.floor(s % 60)).padStart(2, "0")}`;
@@ -65,15 +65,19 @@ function summarise() {
   strip.draw();
 }
 
+// What lies at the edge is known for each rendition apart.
+const heldOf = (level) => (held[level] ??= new Set());
+
 function loaded(_, { frag, networkDetails }) {
   const cache = networkDetails?.getResponseHeader?.("X-Cache");
   if (cache) figures[HELD.has(cache) ? "hit" : "miss"] += 1;
-  if (cache && typeof frag.sn === "number") strip.held.add(frag.sn - (fragments[0]?.sn || 0));
+  if (cache && typeof frag.sn === "number") heldOf(frag.level).add(frag.sn - (fragments[0]?.sn || 0));
   summarise();
 }
 
-function levelLoaded(_, { details }) {
+function levelLoaded(_, { details, level }) {
   fragments = details.fragments;
+  if (pictured === false) strip.held = heldOf(level);
   strip.segments(fragments.map((one) => one.start), details.totalduration);
   seek.max = String(Math.floor(details.totalduration));
   if (main.dataset.state === "loading") main.dataset.state = "ready";
@@ -88,6 +92,7 @@ function start(manifest) {
   hls = new Hls({ cmcd: { sessionId: platform.session, contentId: platform.name, useHeaders: false }, maxBufferLength: 30 });
   hls.on(Hls.Events.LEVEL_LOADED, levelLoaded);
   hls.on(Hls.Events.FRAG_LOADED, loaded);
+  hls.on(Hls.Events.LEVEL_SWITCHED, (_, { level }) => (strip.held = heldOf(level), expect()));
   hls.on(Hls.Events.MANIFEST_PARSED, (_, { levels }) => levels.forEach((level, place) => {
     $("rendition").add(new Option(level.height ? `${level.height}p` : `${Math.round(level.bitrate / 1000)} kb/s`, place));
   }));

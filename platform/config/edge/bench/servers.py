@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.context import SpawnProcess
 from multiprocessing.sharedctypes import Synchronized
@@ -119,7 +120,8 @@ def _serve(which: int, shared: Progress, answer: Answer) -> None:
             if status != 204:
                 self.send_header("Content-Length", str(len(told)))
             self.end_headers()
-            self.wfile.write(told)
+            with suppress(BrokenPipeError):  # the edge was stopped
+                self.wfile.write(told)
 
         do_POST = do_GET  # noqa: N815 - the name that http.server looks for
 

@@ -22,7 +22,8 @@ HISTORY = 2000  # sessions before the stretch that a planner may learn from
 class World:
     """Requests in order of time, of the videos that are asked for; `capacity` in bytes on disk.
 
-    `at` is in the trace's seconds, `row` of `catalogue`, `start` marks first requests of sessions; the first half warms up.
+    `at` is in the trace's seconds, `row` of `catalogue`; `start` marks first requests of sessions. The first half warms
+    the edge up.
     """
 
     name: str
