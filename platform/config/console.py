@@ -60,6 +60,16 @@ GROUPS: tuple[tuple[Any, tuple[Page, ...]], ...] = (
         ),
     ),
     (
+        _("Segments"),
+        (
+            (_("Videos"), "movie", "admin:segments_video_changelist", "reads", ""),
+            (_("Edges"), "lan", "admin:segments_edge_changelist", "reads", ""),
+            (_("Pins"), "push_pin", "admin:segments_pin_changelist", "reads", ""),
+            (_("Predictors"), "model_training", "admin:segments_predictor_changelist", "reads", ""),
+            (_("View log"), "visibility", "admin:segments_event_changelist", "reads", ""),
+        ),
+    ),
+    (
         _("Access"),
         (
             (_("Members"), "group", "admin:access_membership_changelist", "reads", ""),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -128,31 +128,33 @@ def _command(
 
 def _follow(command: Sequence[str], about: About, progress: Progress) -> None:
     """Run ffmpeg, tell how far it is, and end it when it takes too long or nobody wants it any more."""
-    child = subprocess.Popen(  # noqa: S603 - our own program, arguments in a list
-        [*_program(), *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
-    )
-    watch = threading.Timer(max(120.0, about.duration_s * SLOWEST), child.kill)
     errors: list[str] = []
-    reader = threading.Thread(target=lambda: errors.extend(child.stderr or ()), daemon=True)
-    watch.start()
-    reader.start()
-    stopped = False
-    try:
-        for line in child.stdout or ():
-            if line.startswith("out_time_us=") and line[12:].strip().isdigit():
-                stopped = not progress(min(1.0, int(line[12:]) / 1e6 / about.duration_s))
-                if stopped:
-                    break
-    finally:
-        if stopped or (child.poll() is None and watch.finished.is_set()):
-            child.kill()
-        child.wait()
-        watch.cancel()
-        reader.join(5)
-    if stopped:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
+    with subprocess.Popen([*_program(), *command], text=True, **pipes) as child:  # type: ignore[call-overload]  # noqa: S603
+        watch = threading.Timer(max(120.0, about.duration_s * SLOWEST), child.kill)
+        reader = threading.Thread(target=lambda: errors.extend(child.stderr), daemon=True)
+        watch.start()
+        reader.start()
+        wanted = False
+        try:
+            wanted = all(progress(share) for share in _shares(child.stdout, about.duration_s))
+        finally:  # the timer stays on until ffmpeg has ended
+            if not wanted:
+                child.kill()
+            reader.join()
+            child.wait()
+            watch.cancel()
+    if not wanted:
         raise Stopped
     if child.returncode:
         raise BrokenVideo(f"ffmpeg gave up: {' '.join(errors[-2:]).strip()[-300:] or 'no reason given'}")
+
+
+def _shares(lines: Iterable[str], duration_s: float) -> Iterator[float]:
+    """Read from ffmpeg's progress which share of the video is done."""
+    for line in lines:
+        if line.startswith("out_time_us=") and line[12:].strip().isdigit():
+            yield min(1.0, int(line[12:]) / 1e6 / duration_s)
 
 
 def thumbnails(file: Path, duration_s: float, every_s: float = 1.0, side: int = 16) -> bytes:
