@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.mixins import LoginRequiredMixin
-from django.http import FileResponse, Http404, HttpRequest
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 from django.views import View
@@ -34,6 +34,12 @@ class Player(LoginRequiredMixin, TemplateView):
     """Play one video; the page asks the API for everything about it, in the viewer's own name."""
 
     template_name = "player/player.html"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Remember a workspace that the address names: the page's own calls are made in it."""
+        if "workspace" in request.GET:
+            request.session["workspace"] = request.GET["workspace"]
+        return super().get(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Give the page the video's id, the workspace and the edge that is set for players."""

@@ -5,7 +5,6 @@ export class Platform {
   constructor(main) {
     this.video = main.dataset.video;
     this.headers = { "Content-Type": "application/json", "X-CSRFToken": main.dataset.token };
-    this.query = main.dataset.workspace ? `?workspace=${encodeURIComponent(main.dataset.workspace)}` : "";
     this.viewer = localStorage.getItem("viewer") || crypto.randomUUID?.() || String(Math.random()).slice(2);
     localStorage.setItem("viewer", this.viewer);
     this.session = crypto.randomUUID?.() || `${Date.now()}-${Math.random()}`;
@@ -13,7 +12,7 @@ export class Platform {
   }
 
   async get(path) {
-    const reply = await fetch(`${BASE}${path}${this.query}`, { headers: this.headers });
+    const reply = await fetch(`${BASE}${path}`, { headers: this.headers });
     if (!reply.ok) throw new Error((await reply.json().catch(() => ({}))).detail || `${reply.status}`);
     return reply.json();
   }
@@ -29,7 +28,7 @@ export class Platform {
 
   async predict(position) {
     const body = JSON.stringify({ viewer: this.viewer, video: this.name, position_s: position });
-    const reply = await fetch(`${BASE}predict/${this.query}`, { method: "POST", headers: this.headers, body });
+    const reply = await fetch(`${BASE}predict/`, { method: "POST", headers: this.headers, body });
     return reply.ok ? reply.json() : { model: "", segments: [] };
   }
 
@@ -50,7 +49,7 @@ export class Platform {
     this.sending = true;
     try {
       const request = { method: "POST", headers: this.headers, body: JSON.stringify(batch), keepalive: leaving };
-      const reply = await fetch(`${BASE}views/${this.query}`, request);
+      const reply = await fetch(`${BASE}views/`, request);
       if (reply.status >= 500 || reply.status === 429) this.waiting.unshift(...batch);
     } catch {
       this.waiting.unshift(...batch);

@@ -89,7 +89,7 @@ function start(manifest) {
     video.src = manifest; // Safari plays HLS by itself
     return;
   }
-  hls = new Hls({ cmcd: { sessionId: platform.session, contentId: platform.name, useHeaders: false }, maxBufferLength: 30 });
+  hls = new Hls({ cmcd: { sessionId: platform.session, contentId: platform.name, useHeaders: false }, maxBufferLength: 18, maxMaxBufferLength: 18 });
   hls.on(Hls.Events.LEVEL_LOADED, levelLoaded);
   hls.on(Hls.Events.FRAG_LOADED, loaded);
   hls.on(Hls.Events.LEVEL_SWITCHED, (_, { level }) => (strip.held = heldOf(level), expect()));
