@@ -165,8 +165,14 @@ class Agent:
 
     def _register(self) -> None:
         settings = self.settings
-        told = {"name": settings.name, "url": settings.edge_url, "capacity_bytes": settings.capacity}
-        self.edge = self.platform.register(told)
+        self.edge = self.platform.register(
+            {
+                "name": settings.name,
+                "url": settings.public_url or settings.edge_url,
+                "capacity_bytes": settings.capacity,
+                "line_bps": settings.line_bps,
+            }
+        )
         self._print(f"registered as {settings.name} ({self.edge})")
         held = (*self.segments.held.values(), *self.pins.held.values())
         self.changes, self.whole = Changes(added={one.key: one.bytes for one in held}), True

@@ -42,6 +42,8 @@ class Touchstone:
             row = self._json(reply)
         if not isinstance(row.get("id"), int | str):
             raise self._failed("the platform gave this edge no id")
+        if reply.status_code == 200 and row.get("url") != edge["url"]:  # it has moved since it registered
+            self._call("PATCH", f"{row['id']}/", {"url": edge["url"]}, fine=(400, 403, 404, 405, 422))
         return str(row["id"])
 
     def report(self, edge: str, told: dict[str, Any]) -> None:

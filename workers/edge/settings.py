@@ -26,6 +26,7 @@ class Settings:
     platform_url: str
     platform_key: str
     name: str = field(default_factory=socket.gethostname)
+    public_url: str = ""  # what viewers use, where it is not `edge_url`
     prefixes: tuple[str, ...] = ("/media/",)
     capacity: int = 10 * 2**30
     pin_share: float = 0.05
@@ -56,6 +57,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         platform_url=platform,
         platform_key=read.text("TOUCHSTONE_KEY"),
         name=read.text("EDGE_NAME", socket.gethostname()),
+        public_url=read.text("EDGE_PUBLIC_URL", read.text("EDGE_URL")).rstrip("/"),
         prefixes=tuple(read.text("EDGE_PREFIXES", "/media/").split(",")),
         capacity=read.bytes("EDGE_CAPACITY", "10g"),
         pin_share=read.number("EDGE_PIN_SHARE", 0.05, 0.5),
