@@ -69,8 +69,8 @@ def served(folder: str, name: str) -> tuple[Path, str] | None:
     return (path, KINDS[path.suffix]) if path.is_file() else None
 
 
-def forget(video: Video) -> None:
-    """Remove every file of a video."""
-    shutil.rmtree(hls_folder(video.folder), ignore_errors=True)
-    if video.file:
-        upload_of(video).unlink(missing_ok=True)
+def forget(folder: str, file: str) -> None:
+    """Remove every file of a video: the folder of its segments, and its upload if there is one."""
+    shutil.rmtree(hls_folder(folder), ignore_errors=True)
+    if file:
+        (Path(settings.MEDIA_ROOT) / file).unlink(missing_ok=True)

@@ -195,7 +195,8 @@ def _describe(row: Video) -> None:
 def remove(caller: Caller, row: Video) -> None:
     """Forget a video, its segments, pins and views; edges drop its files with their next plans."""
     access.record(caller, "deleted", row, title=row.title)
-    transaction.on_commit(lambda: storage.forget(row))
+    folder, file = row.folder, row.file
+    transaction.on_commit(lambda: storage.forget(folder, file))
     row.delete()
 
 

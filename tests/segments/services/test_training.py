@@ -1,0 +1,68 @@
+"""Predictors are trained on the view log, and one that is no better than the curve may not serve."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from apps.access import services as access
+from apps.access.core.callers import Caller
+from apps.segments.models import Event, Predictor, Training
+from apps.segments.services import predicting, training, viewing
+from tests import factories
+from tests.segments import makers
+
+pytestmark = pytest.mark.django_db
+
+
+def watched(caller: Caller, viewers: int = 120) -> None:
+    """Viewers who play on from the start, and leave at different moments."""
+    row, random, now = makers.video(caller, segments=60), np.random.default_rng(4), timezone.now()
+    Event.objects.bulk_create(
+        Event(
+            workspace_id=caller.workspace_id,
+            viewer=viewing.pseudonym(caller.workspace_id, f"v{number}"),
+            video=row,
+            session=f"s{number}",
+            event="heartbeat",
+            position_s=6.0 * index,
+            at=now - timedelta(hours=2) + timedelta(seconds=6 * index),
+        )
+        for number in range(viewers)
+        for index in range(int(random.integers(3, 60)))
+    )
+
+
+def test_training_keeps_versions_and_only_what_beats_the_curve_serves() -> None:
+    caller, _ = factories.key()
+    watched(caller)
+    row = training.train(caller)
+    assert Training.perform(row.pk, training.perform)
+    made = {each.kind: each for each in Predictor.objects.all()}
+    assert set(made) == {"retention", "markov"}
+    assert made["retention"].loss == pytest.approx(made["retention"].baseline)
+    serving = Predictor.objects.filter(serving=True).first()
+    assert (serving is not None) == any(each.passes for each in made.values())
+    predicting.forget()
+    assert predicting.models_of(caller.workspace_id).standby.survival(60)[-1] < 0.5
+
+
+def test_a_model_that_is_worse_is_refused_and_the_curve_never_is() -> None:
+    caller, _ = factories.key()
+    curve = {"first": [0.9] * 10, "later": [0.9] * 50}
+    common = {"workspace_id": caller.workspace_id, "loss": 0.5, "baseline": 0.4}
+    worse = Predictor.objects.create(**common, number=1, kind="markov", state={})
+    plain = Predictor.objects.create(**common, number=2, kind="retention", state=curve)
+    with pytest.raises(access.Conflict, match=r"0\.5000 against 0\.4000"):
+        training.serve(caller, worse)
+    assert training.serve(caller, plain).serving
+
+
+def test_too_few_views_are_told() -> None:
+    caller, _ = factories.key()
+    row = training.train(caller)
+    assert not Training.perform(row.pk, training.perform)
+    assert "training needs 50" in Training.objects.get().error
