@@ -39,10 +39,11 @@ def shown(value: Any) -> str:
 
 
 def parts(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Sort rows by their part."""
+    """Sort rows by their part; those that compare engines by the model and the height they ran at."""
     found: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(str(row.get("part", "all")), []).append(row)
+        name = f"{row['model']} {row['height']}p" if "engine" in row else "all"
+        found.setdefault(str(row.get("part", name)), []).append(row)
     return found
 
 

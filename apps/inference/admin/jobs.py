@@ -22,7 +22,7 @@ from apps.inference.admin.forms import JobForm
 from apps.inference.admin.networks import COLOURS
 from apps.inference.api.results import video
 from apps.inference.core.summing import Tape
-from apps.inference.models import Job
+from apps.inference.models import Job, Planned
 from apps.inference.services import results
 from apps.inference.services.jobs import OPEN
 
@@ -128,7 +128,7 @@ class JobAdmin(Desk):
         return self.page(
             request, "inference/job.html", str(row), row=row, numbers=numbers(row), waits=row.status in OPEN,
             may_cancel=may(request, "client") and row.status in OPEN, last=max(0, row.done - 1),
-            settings=[(name, value) for name, value in row.settings().items() if value is not None],
+            shown=telling(row), settings=told_settings(row),
         )  # fmt: skip
 
 
@@ -139,6 +139,19 @@ def found() -> Iterator[None]:
         yield
     except access.Missing as problem:
         raise Http404(problem.detail) from problem
+
+
+def telling(row: Job) -> int:
+    """Choose the frame whose map is shown first: one that was computed in part, where there is one."""
+    first = row.rows().filter(outcome="partial").values_list("number", flat=True).first()
+    return first or 0
+
+
+def told_settings(row: Planned) -> list[tuple[str, Any]]:
+    """Write the settings of a job or stream."""
+    words = {True: _("on"), False: _("off")}
+    values = {name: value for name, value in row.settings().items() if value is not None}
+    return [(name, words[value] if isinstance(value, bool) else value) for name, value in values.items()]
 
 
 def _submitted(caller: Caller, form: JobForm) -> Job:

@@ -12,6 +12,7 @@ from unfold.decorators import display
 
 from apps.access.admin.desk import Desk, back, demand, may, told
 from apps.inference import services
+from apps.inference.admin.jobs import told_settings
 from apps.inference.models import Stream
 
 COLOURS = {"open": "success", "closed": "default", "expired": "warning"}
@@ -67,5 +68,5 @@ class StreamAdmin(Desk):
         return self.page(
             request, "inference/stream.html", _("Stream"), row=row, is_open=row.status == Stream.Status.OPEN,
             may_close=may(request, "client") and row.status == Stream.Status.OPEN, share=self.reused_share(row),
-            agreement=self.shown_agreement(row), settings=[(n, v) for n, v in row.settings().items() if v is not None],
+            agreement=self.shown_agreement(row), settings=told_settings(row),
         )  # fmt: skip

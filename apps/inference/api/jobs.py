@@ -81,7 +81,9 @@ class StatsSerializer(serializers.Serializer[Any]):
     p95_ms = serializers.FloatField(allow_null=True)
     plain_p50_ms = serializers.FloatField(allow_null=True)
     speedup = serializers.FloatField(allow_null=True, help_text="Mean plain time over mean time of all frames.")
-    agreement = serializers.FloatField(allow_null=True, help_text="With the plain run, where it ran beside.")
+    agreement = serializers.FloatField(
+        allow_null=True, help_text="With the plain run, estimated over all frames from those it ran beside."
+    )
     bail_outs = serializers.IntegerField()
 
 

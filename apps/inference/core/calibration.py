@@ -1,6 +1,7 @@
 """Agreement between a cached run and the plain one, and the settings that keep it at a target."""
 
 import math
+from collections import deque
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,9 +14,14 @@ Floats = npt.NDArray[np.float32]
 
 # From loose to tight; eps in deviations of a layer, psnr in dB. The last one reuses equal blocks only.
 LADDER: tuple[tuple[float, float], ...] = (
-    (36.0, 0.3), (36.0, 0.15), (38.0, 0.1), (40.0, 0.1), (42.0, 0.1), (44.0, 0.1), (46.0, 0.07), (48.0, 0.05),
-    (51.0, 0.03), (math.inf, 0.02), (math.inf, 0.0),
+    (38.0, 0.2), (39.0, 0.14), (40.0, 0.1), (41.0, 0.07), (42.0, 0.05), (42.0, 0.035), (43.0, 0.025), (45.0, 0.018),
+    (48.0, 0.012), (math.inf, 0.008), (math.inf, 0.0),
 )  # fmt: skip
+START = 5
+# One rung down makes an error about this much larger.
+_STEP = 1.4
+# Shadow runs that need not be earned, and the share of what was saved that more may cost.
+_FREE, _SPENT = 3, 0.2
 
 
 def top1(ours: Floats, plain: Floats) -> float:
@@ -63,22 +69,65 @@ def agreement(task: str, ours: Outputs, plain: Outputs) -> float:
 
 
 @dataclass
-class Guard:
-    """Keeps a running stream at its agreement target from shadow runs: tightens at once, loosens slowly.
+class Margins:
+    """How likely a classifier's answer is to flip: margins of all frames against errors seen in shadow runs.
 
-    Shadow runs start with every frame, and grow rarer (up to one in `every`) while they agree; after a disagreement
-    they are frequent again.
+    A stream has thousands of frames and few shadow runs; an error of deviation s flips an answer of margin m with the
+    normal probability beyond m / s, so the margins of all frames tell what a handful of yes and no cannot.
+    """
+
+    errors: deque[float] = field(default_factory=lambda: deque(maxlen=8))
+    seen: deque[float] = field(default_factory=lambda: deque(maxlen=90))
+
+    def saw(self, logits: Floats) -> None:
+        """Note the margin between the two largest of a frame's logits (1, classes)."""
+        row = logits.reshape(-1)
+        if row.size > 1:
+            second, first = np.partition(row, -2)[-2:]
+            self.seen.append(float(first - second))
+
+    def compare(self, ours: Floats, plain: Floats) -> None:
+        """Note how far a shadow run moved the plain run's two largest logits against each other."""
+        one, two = ours.reshape(-1), plain.reshape(-1)
+        if two.size > 1:
+            second, first = np.argsort(two)[-2:]
+            self.errors.append(float((one[first] - one[second]) - (two[first] - two[second])))
+
+    def rescale(self, factor: float) -> None:
+        """Keep one error, grown or shrunk as the thresholds were, until the next is seen."""
+        known = self.deviation() * factor
+        self.errors.clear()
+        self.errors.append(known)
+
+    def deviation(self) -> float:
+        """Root mean square of the errors seen; 0.0 before the first."""
+        return float(np.sqrt(np.mean(np.square(self.errors)))) if self.errors else 0.0
+
+    def agreement(self, factor: float = 1.0) -> float:
+        """Expected share of frames with the plain run's answer, were the errors `factor` times as large."""
+        spread = max(self.deviation() * factor * math.sqrt(2.0), 1e-9)
+        sure = [0.5 * (1.0 + math.erf(m / spread)) for m in self.seen]
+        return float(np.mean(sure)) if sure else 1.0
+
+
+@dataclass
+class Guard:
+    """Keeps a running stream at its agreement target by shadow runs: tight first, looser while they agree.
+
+    Shadow runs are frequent at first and after every change, and grow rarer (up to one in `every`) while they agree.
+    A step down that had to be taken back makes the next one harder.
     """
 
     target: float = 0.98
     every: int = 60
     window: int = 20
-    rung: int = 4
-    patience: int = 40
+    rung: int = START
+    patience: int = 2
     measured: list[float] = field(default_factory=list)
-    _good: int = 0
+    _here: list[float] = field(default_factory=list)
     _gap: float = 1.0
     _wait: float = 0.0
+    _wary: int = 1
 
     def due(self) -> bool:
         """Whether this frame is to be run plain too; call once a frame."""
@@ -90,19 +139,36 @@ class Guard:
         psnr, eps = LADDER[self.rung]
         return replace(base, psnr_db=psnr, eps=eps)
 
-    def observe(self, agreement: float) -> bool:
-        """Take in one shadow run; True when the settings changed, and the stream must apply them."""
+    def observe(self, agreement: float, expected: float = 1.0, looser: float = 1.0) -> bool:
+        """Take in one shadow run; True when the settings changed, and the stream must apply them.
+
+        `expected`: the agreement that the margins of recent frames let expect, `looser` the same one rung down.
+        """
         self.measured.append(agreement)
-        fine = agreement >= self.target
-        self._good = self._good + 1 if fine else 0
-        self._gap = min(self._gap * 1.4, float(self.every)) if fine else 2.0
-        self._wait = self._gap
-        if not fine and float(np.mean(self.measured[-self.window :])) < self.target:
+        self._here.append(agreement)
+        mean = float(np.mean(self._here[-self.window :]))
+        if min(agreement, expected) < self.target and min(mean, expected) < self.target:
+            self._wary = min(2 * self._wary, 16)
             return self._step(1)
-        return self._good >= self.patience and self._step(-1)
+        self._gap = min(1.5 * self._gap, float(self.every))
+        self._wait = self._gap
+        # A graded agreement (boxes, raw values) must leave room for the step; a class's comes from the margins.
+        room = mean >= self.target + (1 - self.target) / 2 and looser >= self.target
+        ready = self.rung > 0 and len(self._here) >= self.patience * self._wary
+        return ready and room and self._step(-1)
+
+    def explores(self, bailed: int) -> bool:
+        """Whether, after so many frames in a row that could not be reused, one rung looser is worth a look."""
+        return self.rung > START - 2 and bailed % (4 * self._wary) == 3
+
+    def explore(self) -> None:
+        """One rung looser although nothing was measured on this one: nothing could be."""
+        self._step(-1)
 
     def _step(self, by: int) -> bool:
-        before, self._good = self.rung, 0
+        before, self._gap = self.rung, 2.0
+        self._here.clear()
+        self._wait = self._gap
         self.rung = min(max(self.rung + by, 0), len(LADDER) - 1)
         return self.rung != before
 
@@ -116,15 +182,56 @@ class Watched:
 
     def __init__(self, engine: Engine, task: str, guard: Guard | None = None) -> None:
         self.engine, self.task, self.guard = engine, task, guard or Guard()
+        self.margins = Margins()
+        self._bailed = 0
         if engine.settings.mode == "budget":
             engine.tighten(self.guard.settings(engine.settings))
 
     def frame(self, image: npt.NDArray[np.generic]) -> tuple[FrameResult, float | None]:
         """The frame's result, and its agreement with the plain run when this frame was a shadow run, else None."""
+        result = self.look(image)
+        return result, self.compare(image, result) if self.due(result) else None
+
+    def look(self, image: npt.NDArray[np.generic]) -> FrameResult:
+        """The frame's result alone."""
         result = self.engine.frame(image)
-        if self.engine.settings.mode == "exact" or not self.guard.due() or result.outcome == "dense":
-            return result, None
-        found = agreement(self.task, result.outputs, self.engine.shadow(image))
-        if self.guard.observe(found):
-            self.engine.tighten(self.guard.settings(self.engine.settings))
-        return result, found
+        self._bailed = self._bailed + 1 if result.bail_out else 0
+        if self.engine.settings.mode == "exact":
+            return result
+        if result.bail_out and self.guard.explores(self._bailed):
+            self._explore(image)
+        if self.task == "classification" and result.outcome != "dense":
+            self.margins.saw(next(iter(result.outputs.values())))
+        return result
+
+    def due(self, result: FrameResult) -> bool:
+        """Whether this frame is to be run plain too; call once a frame."""
+        if self.engine.settings.mode == "exact" or result.outcome == "dense" or not self.guard.due():
+            return False
+        # Shadow runs may cost a part of what reuse has saved, beyond the first few.
+        pace = self.engine.pace
+        return len(self.guard.measured) < _FREE or pace.shadow_ms <= _SPENT * pace.saved_ms
+
+    def compare(self, image: npt.NDArray[np.generic], result: FrameResult) -> float:
+        """Run a frame plain, take in how well its result agrees, and follow with the thresholds."""
+        engine, guard = self.engine, self.guard
+        plain = engine.shadow(image)
+        engine.pace.saw_shadow()
+        found, rung, expected, looser = agreement(self.task, result.outputs, plain), guard.rung, 1.0, 1.0
+        if self.task == "classification":
+            self.margins.compare(next(iter(result.outputs.values())), next(iter(plain.values())))
+            expected, looser = self.margins.agreement(), self.margins.agreement(_STEP)
+        if engine.settings.mode == "budget" and guard.observe(found, expected, looser):
+            self._apply(guard.rung > rung)
+        return found
+
+    def _explore(self, image: npt.NDArray[np.generic]) -> None:
+        """Go one rung looser if this frame could have been reused there; the next shadow runs judge it."""
+        if self.engine.would_pay(image, LADDER[self.guard.rung - 1][0]):
+            self.guard.explore()
+            self._apply(tighter=True)
+
+    def _apply(self, tighter: bool) -> None:
+        self.margins.rescale(1 / _STEP if tighter else _STEP)
+        change = self.engine.tighten if tighter else self.engine.loosen
+        change(self.guard.settings(self.engine.settings))

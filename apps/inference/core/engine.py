@@ -40,13 +40,16 @@ class Engine:
         self.model = model if isinstance(model, Model) else Model(model, height, width, pixels)
         self.size = (height, width)
         self.features = Features(self.model, truncating=self.settings.mode == "budget")
-        self.pace = Pace()
+        # Truncation stops about a third of what the masks predict; the first frames tell better.
+        self.pace = Pace(ratio=0.7 if self.settings.mode == "budget" and self.settings.eps > 0 else 1.0)
         self._reference: Image | None = None
         self._previous: Image | None = None
         self._outputs: Outputs = {}
         self._age = self._bailed = 0
+        # Bail-outs to wait for before looking whether the scene has settled, and the savings when that was bet on.
+        self._rest, self._bet = 1, -1.0
         # Where the tail holds most of the work, pieces save little and cost exactness: whole frames only.
-        self._trusted = self.settings.mode == "budget" or self.model.tail_share < _MOST
+        self._trusted = self.settings.mode == "budget" or self.features.part.tail_share < _MOST
 
     def frame(self, image: Image) -> FrameResult:
         """The outputs for the next frame: uint8 RGB (height, width, channels) or float32 (1, c, h, w)."""
@@ -60,7 +63,7 @@ class Engine:
         if self.settings.expiry and self._age >= self.settings.expiry:
             return self._renew(image, pixels, clock, "expiry", match.grid)
         if not match.grid.any() and match.move == (0, 0):
-            self.pace.credit = min(self.pace.credit + 0.5, 2.0)
+            self.pace.saw_reuse()
             return self._result("reused", match, clock)
         if not self._trusted:
             return self._renew(image, pixels, clock, "dense tail", match.grid)
@@ -72,12 +75,12 @@ class Engine:
 
     def _first(self, image: Image, pixels: Image, clock: Clock) -> FrameResult:
         """Run both ways: for the times that decide later, and to see whether this network can be exact in pieces."""
-        plain = self.model.plain.frame(image)
+        exact = self.settings.mode == "exact"
+        plain = self.model.plain.frame(image) if exact or not self.pace.plain_ms else {}
         if self._trusted and not self.pace.plain_ms:
             self.features.rebuild(pixels, self.settings.eps)
             self.shadow(image)
         result = self._renew(image, pixels, clock, "first", self._all())
-        exact = self.settings.mode == "exact"
         if exact and self._trusted and relative_error(result.outputs, plain) > _DOUBT:
             self._trusted, self._outputs = False, plain
             result = replace(result, outputs=plain)
@@ -106,6 +109,22 @@ class Engine:
         """Change a running stream's thresholds, not mode or block; the cache is made anew, so no error lingers."""
         self.settings = replace(settings, mode=self.settings.mode, block=self.settings.block)
         self.reset()
+
+    def loosen(self, settings: Settings) -> None:
+        """Relax a running stream's thresholds, not mode or block; what is cached is good enough for them."""
+        self.settings = replace(settings, mode=self.settings.mode, block=self.settings.block)
+        self.features.tolerate(self.settings.eps)
+
+    def would_pay(self, image: Image, psnr_db: float) -> bool:
+        """Whether the frame just bailed out of could be reused with another threshold, in budget mode."""
+        pixels = self._accept(image)
+        for reference in (self._reference, self._previous):
+            if reference is None or reference.dtype != pixels.dtype:
+                continue
+            grid = blocks.merge(blocks.match_budget(pixels, reference, self.settings.block, psnr_db))
+            if self._pays(self.features.predict(blocks.expand(grid, self.settings.block, *self.size))):
+                return True
+        return False
 
     def memory_bytes(self) -> int:
         """Bytes this stream holds, the shared weights left out."""
@@ -158,7 +177,7 @@ class Engine:
         grid = self._compare(pixels, motion.shifted(self._reference, move))
         grid = blocks.merge(motion.uncover(grid, s.block, *self.size, move))
         mask = blocks.expand(grid, s.block, *self.size)
-        return Match(grid, move, self.features.predict(mask, program.shifts(self.model.network, move)))
+        return Match(grid, move, self.features.predict(mask, program.shifts(self.features.part.network, move)))
 
     def _pays(self, share: float) -> bool:
         limit = self.settings.bail_out_share
@@ -189,17 +208,30 @@ class Engine:
     def _dense(self, image: Image, pixels: Image, match: Match, clock: Clock) -> FrameResult:
         """Bail-out: a plain run that leaves the cache alone; or a new cache when the scene has settled elsewhere."""
         self._bailed += 1
+        if self._bailed == 1:
+            self._settle_bet()
         # A scene that keeps moving is looked at now and then only: the look is what dense video pays.
-        looks, keeps = (self._bailed < _LOOK_EVERY or (self._bailed + k) % _LOOK_EVERY == 0 for k in (0, 1))
+        looks, keeps = (self._looks(self._bailed + k) for k in (0, 1))
         reason = self._renewal(pixels) if looks else ""
         if keeps:
             self._previous = pixels.copy()
         fixed = self.settings.bail_out_share is not None
         if reason and (fixed or self.pace.affords_rebuild()):
+            self._bet = self.pace.saved_ms
             return self._rebuild(pixels, clock, reason, match.grid)
         outputs = self.shadow(image)
         clock.lap("plain")
         return self._result("dense", replace(match, share=1.0), clock, "bail-out", outputs)
+
+    def _looks(self, bailed: int) -> bool:
+        return bailed >= self._rest and (bailed < self._rest + _LOOK_EVERY or bailed % _LOOK_EVERY == 0)
+
+    def _settle_bet(self) -> None:
+        """A cache made anew that saved less than it cost makes the next one wait longer."""
+        if self._bet >= 0:
+            paid = self.pace.saved_ms - self._bet >= self.pace.dense_ms - self.pace.plain_ms
+            self._rest = 1 if paid else min(4 * self._rest, 256)
+            self._bet = -1.0
 
     def _renewal(self, pixels: Image) -> str:
         """Why the cache should be made anew although this frame cannot use it; empty when it should not."""

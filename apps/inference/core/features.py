@@ -1,5 +1,7 @@
 """The cached features of one stream and the model they belong to: predict, update, rebuild, read the outputs."""
 
+from functools import cached_property
+
 import cv2
 import numpy as np
 import numpy.typing as npt
@@ -7,6 +9,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from apps.inference.core import program
 from apps.inference.core.kernels.stream import Stream, Weights
+from apps.inference.core.network.layers import Kind, Network
 from apps.inference.core.network.loading import Graph
 from apps.inference.core.network.lowering import lower
 from apps.inference.core.plain import Outputs, Pixels, PlainEngine, session
@@ -15,19 +18,13 @@ from apps.inference.core.program import Ints
 Image = npt.NDArray[np.generic]
 
 
-class Model:
-    """A network at one input size, ready to run: shared by all streams of one process, one thread at a time."""
+class Part:
+    """A lowered network with what runs it: prepacked weights for the spatial part, a session for the dense tail."""
 
-    def __init__(self, graph: Graph, height: int, width: int, pixels: Pixels | None = None) -> None:
-        # One thread per process: two on busy cores stall each other for tens of milliseconds.
-        threadpool_limits(1, user_api="blas")
-        self.graph, self.network = graph, lower(graph, height, width)
-        self.weights = Weights(self.network)
-        self.tail_share = self.network.tail_macs / max(self.network.macs() + self.network.tail_macs, 1)
-        self.pixels = pixels or Pixels((0.0,) * graph.channels, (1.0,) * graph.channels)
-        self.table = self.pixels.table()
-        self.plain = PlainEngine(graph, height, width, self.pixels)
-        self.tail = session(self.network.tail.SerializeToString()) if self.network.tail else None
+    def __init__(self, network: Network) -> None:
+        self.network, self.weights = network, Weights(network)
+        self.tail_share = network.tail_macs / max(network.macs() + network.tail_macs, 1)
+        self.tail = session(network.tail.SerializeToString()) if network.tail else None
 
     def outputs(self, stream: Stream) -> Outputs:
         """All outputs by name from a stream's feature maps."""
@@ -40,12 +37,37 @@ class Model:
         return {name: found[name] for name in self.network.outputs}
 
 
+class Model:
+    """A network at one input size, ready to run: shared by all streams of one process, one thread at a time."""
+
+    def __init__(self, graph: Graph, height: int, width: int, pixels: Pixels | None = None) -> None:
+        # One thread per process: two on busy cores stall each other for tens of milliseconds.
+        threadpool_limits(1, user_api="blas")
+        self.graph, self.size = graph, (height, width)
+        self.network = lower(graph, height, width)
+        self.pixels = pixels or Pixels((0.0,) * graph.channels, (1.0,) * graph.channels)
+        self.table = self.pixels.table()
+        self.plain = PlainEngine(graph, height, width, self.pixels)
+
+    @cached_property
+    def exact(self) -> Part:
+        """What exact streams run."""
+        return Part(self.network)
+
+    @cached_property
+    def budget(self) -> Part:
+        """What budget streams run: squeeze-excite is no dense tail to them."""
+        network = lower(self.graph, *self.size, gated=True)
+        gated = any(layer.kind == Kind.GATE for layer in network.layers)
+        return Part(network) if gated else self.exact
+
+
 class Features:
     """One stream's feature maps behind the engine's four verbs."""
 
     def __init__(self, model: Model, *, truncating: bool) -> None:
-        self.model = model
-        self.stream = Stream(model.weights, truncating=truncating)
+        self.model, self.part = model, model.budget if truncating else model.exact
+        self.stream = Stream(self.part.weights, truncating=truncating)
         self._shift: Ints | None = None
 
     def predict(self, mask: npt.NDArray[np.uint8], shift: Ints | None = None) -> float:
@@ -66,7 +88,7 @@ class Features:
         if stream.truncating:
             stream.masks.forget()
         stream.run(known=not stream.truncating, shift=shift)
-        return stream.masks.any(self.model.network.boundary)
+        return stream.masks.any(self.part.network.boundary)
 
     def rebuild(self, image: Image, eps: float) -> None:
         """Compute everything; sets the tolerances of a truncating stream."""
@@ -77,14 +99,19 @@ class Features:
         if self.stream.truncating:
             self.stream.measure(eps)
 
+    def tolerate(self, eps: float) -> None:
+        """Set the tolerances anew, from the deviations that the last full run measured."""
+        if self.stream.truncating:
+            self.stream.tolerate(eps)
+
     def outputs(self) -> Outputs:
         """The network's outputs from the cached features."""
-        return self.model.outputs(self.stream)
+        return self.part.outputs(self.stream)
 
     def share(self) -> float:
         """Share of multiplications that the last run did."""
         masks = self.stream.masks
-        tail = masks.tail_macs if masks.any(self.model.network.boundary) else 0
+        tail = masks.tail_macs if masks.any(self.part.network.boundary) else 0
         return float(self.stream.counts @ masks.macs + tail) / max(masks.total, 1.0)
 
     def work_map(self, shape: tuple[int, int]) -> npt.NDArray[np.float32]:

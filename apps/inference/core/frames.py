@@ -23,7 +23,7 @@ class Settings:
     mode: Literal["exact", "budget"] = "exact"
     block: int = 16
     psnr_db: float = 42.0
-    eps: float = 0.1
+    eps: float = 0.05
     motion: bool = False
     expiry: int = 300
     scene_cut: float = 0.6

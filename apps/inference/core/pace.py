@@ -3,17 +3,22 @@
 from dataclasses import dataclass
 
 _GAIN = 0.2
-_MARGIN = 0.92
+_MARGIN = 0.88
 
 
 @dataclass
 class Pace:
-    """Times are CPU milliseconds of one thread; `credit` counts plain runs that rebuilding may spend."""
+    """Times are CPU milliseconds of one thread; `credit` counts plain runs that rebuilding may spend.
+
+    `saved_ms` is what reuse has saved so far, `shadow_ms` what checking it has cost.
+    """
 
     plain_ms: float = 0.0
     dense_ms: float = 0.0
     ratio: float = 1.0
     credit: float = 0.6
+    saved_ms: float = 0.0
+    shadow_ms: float = 0.0
 
     def saw_plain(self, took: float) -> None:
         """A plain run took this long."""
@@ -33,6 +38,16 @@ class Pace:
             self.ratio = min(max(self.ratio, 0.1), 3.0)
         if self.plain_ms:
             self.credit = min(self.credit + max(0.0, 1 - took / self.plain_ms), 2.0)
+            self.saved_ms += self.plain_ms - took
+
+    def saw_reuse(self) -> None:
+        """A frame cost next to nothing."""
+        self.credit = min(self.credit + 0.5, 2.0)
+        self.saved_ms += self.plain_ms
+
+    def saw_shadow(self) -> None:
+        """A plain run was made only to compare."""
+        self.shadow_ms += self.plain_ms
 
     def expects(self, share: float) -> float:
         """Milliseconds of a partial run."""

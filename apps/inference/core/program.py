@@ -21,7 +21,7 @@ TENSOR_WIDTH = 9
 # Columns of the mask table.
 MOFF, MH, MW = range(3)
 # How a layer's mask follows from its input's.
-SAME, WINDOW, RESIZED = range(3)
+SAME, WINDOW, RESIZED, POOLED, GATED = range(5)
 
 
 @dataclass
@@ -68,8 +68,9 @@ def layer_table(network: Network) -> Ints:
 
 
 def _rule(layer: Layer) -> int:
-    if layer.kind == Kind.RESIZE:
-        return RESIZED
+    special = {Kind.RESIZE: RESIZED, Kind.SHUFFLE: RESIZED, Kind.GLOBAL: POOLED, Kind.GATE: GATED}
+    if layer.kind in special:
+        return special[layer.kind]
     point = layer.kernel == (1, 1) and layer.stride == (1, 1) and layer.pads == (0, 0, 0, 0)
     return SAME if point else WINDOW
 
@@ -81,7 +82,7 @@ def strides(network: Network) -> list[tuple[Fraction, Fraction] | None]:
     for layer in network.layers:
         sources = {found[t] for t in layer.reads()}
         before = sources.pop() if len(sources) == 1 else None
-        if before is None or layer.kind == Kind.RESIZE:
+        if before is None or layer.kind in (Kind.RESIZE, Kind.SHUFFLE, Kind.GLOBAL, Kind.GATE):
             found[layer.output] = None
         else:
             found[layer.output] = (before[0] * layer.stride[0], before[1] * layer.stride[1])

@@ -57,7 +57,7 @@ def boxes(outputs: Mapping[str, Floats], labels: Sequence[str], scale: tuple[flo
 
 def summary(value: Floats) -> dict[str, Any]:
     """Shape and range of one output, and its values where they are few."""
-    clean = np.nan_to_num(value.astype(np.float64))
+    clean = np.nan_to_num(value.astype(np.float32)).astype(np.float64)
     told: dict[str, Any] = {"shape": list(value.shape)}
     if value.size:
         parts = {"min": clean.min(), "max": clean.max(), "mean": clean.mean(), "std": clean.std()}

@@ -12,6 +12,7 @@ from apps.inference.core.program import (
     COLS,
     DH,
     DW,
+    GATED,
     KH,
     KW,
     MACS,
@@ -23,6 +24,7 @@ from apps.inference.core.program import (
     MW,
     OUT,
     PL,
+    POOLED,
     PT,
     RESIZED,
     ROWS,
@@ -112,7 +114,7 @@ def _stretch(masks, table, boxes, op, axes):  # type: ignore[no-untyped-def]
     source, target = op[MASK0], op[MASK_OUT]
     width, out_h, out_w = table[source, MW], table[target, MH], table[target, MW]
     a, b = table[source, MOFF], table[target, MOFF]
-    y0, y1 = boxes[source, 0], boxes[source, 1]
+    y0, y1, x0, x1 = boxes[source, 0], boxes[source, 1], boxes[source, 2], boxes[source, 3]
     low, high = out_h, 0
     for oy in range(out_h):
         r0, r1 = int(axes[op[ROWS] + 3 * oy]), int(axes[op[ROWS] + 3 * oy + 1])
@@ -121,6 +123,8 @@ def _stretch(masks, table, boxes, op, axes):  # type: ignore[no-untyped-def]
         low, high = min(low, oy), oy + 1
         for ox in range(out_w):
             c0, c1 = int(axes[op[COLS] + 3 * ox]), int(axes[op[COLS] + 3 * ox + 1])
+            if (c0 < x0 or c0 >= x1) and (c1 < x0 or c1 >= x1):
+                continue
             upper = masks[a + r0 * width + c0] | masks[a + r0 * width + c1]
             masks[b + oy * out_w + ox] |= upper | masks[a + r1 * width + c0] | masks[a + r1 * width + c1]
     _grow(boxes, target, low, high, 0, out_w)
@@ -149,9 +153,22 @@ def fill(masks, table, boxes, at):  # type: ignore[no-untyped-def]
     boxes[at, 0], boxes[at, 1], boxes[at, 2], boxes[at, 3] = 0, table[at, MH], 0, table[at, MW]
 
 
-@native(f"void({_M},{_T},{_T},int64[::1],{_T},float64[::1],{_M},boolean)")
-def follow(masks, table, boxes, op, shift, axes, scratch, moved):  # type: ignore[no-untyped-def]
-    """Carry the dirty mask through one layer; `moved` says that cached features were shifted."""
+@native(f"boolean({_M},{_T},{_T},{_I})")
+def _dirty(masks, table, boxes, at):  # type: ignore[no-untyped-def]
+    for y in range(boxes[at, 0], boxes[at, 1]):
+        start = table[at, MOFF] + y * table[at, MW]
+        for x in range(boxes[at, 2], boxes[at, 3]):
+            if masks[start + x] != 0:
+                return True
+    return False
+
+
+@native(f"void({_M},{_T},{_T},int64[::1],{_T},float64[::1],{_M},boolean,boolean)")
+def follow(masks, table, boxes, op, shift, axes, scratch, moved, hopes):  # type: ignore[no-untyped-def]
+    """Carry the dirty mask through one layer; `moved` says that cached features were shifted.
+
+    `hopes`: a gate over all positions is taken to stay as it is, as it mostly does; else whether it did is looked up.
+    """
     source, target = op[MASK0], op[MASK_OUT]
     if moved and shift[op[OUT], 2] == 0:
         fill(masks, table, boxes, target)
@@ -161,6 +178,15 @@ def follow(masks, table, boxes, op, shift, axes, scratch, moved):  # type: ignor
             _join(masks, table, boxes, source, target)
     elif op[RULE] == RESIZED:
         _stretch(masks, table, boxes, op, axes)
+    elif op[RULE] == POOLED:
+        if moved or _dirty(masks, table, boxes, source):
+            fill(masks, table, boxes, target)
+    elif op[RULE] == GATED:
+        if moved or (not hopes and _dirty(masks, table, boxes, op[MASK1])):
+            fill(masks, table, boxes, target)
+        else:
+            _join(masks, table, boxes, source, target)
+        return
     else:
         _spread(masks, table, boxes, op, scratch)
         if moved:
@@ -186,7 +212,7 @@ def predict(layers, masks, table, boxes, shift, axes, scratch, moved, counts):  
     """Carry mask 0 through every layer; counts receives the dirty positions of every layer."""
     last, number = -1, 0
     for i in range(layers.shape[0]):
-        follow(masks, table, boxes, layers[i], shift, axes, scratch, moved)
+        follow(masks, table, boxes, layers[i], shift, axes, scratch, moved, True)
         if layers[i, MASK_OUT] != last:
             last, number = layers[i, MASK_OUT], count(masks, table, boxes, layers[i, MASK_OUT])
         counts[i] = number

@@ -55,7 +55,8 @@ def page(
     name = html.escape(title)
     parts = [
         f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
-        f"<title>{name}</title><style>{STYLE}</style><body><main><h1>{name}</h1><p class=note>{html.escape(facts)}</p>",
+        f"<link rel=icon href='data:,'><title>{name}</title><style>{STYLE}</style>",
+        f"<body><main><h1>{name}</h1><p class=note>{html.escape(facts)}</p>",
         f"<p class=error role=alert>{html.escape(error)}</p>" if error else "",
         _numbers(stats),
     ]
@@ -110,7 +111,7 @@ def _shares(points: Sequence[Point]) -> str:
     wide = max(1.0, (WIDE - LEFT) / len(points))
     bars = [
         f'<rect class="{"bail" if p.bail_out else "work"}" x="{_x(p.number, points):.1f}" '
-        f'y="{_y(_work(p), 1):.1f}" width="{wide:.1f}" height="{_y(0, 1) - _y(_work(p), 1):.1f}"/>'
+        f'y="{_y(_work(p), 1):.1f}" width="{wide + 0.7:.1f}" height="{_y(0, 1) - _y(_work(p), 1):.1f}"/>'
         for p in points
     ]
     dirty = _line([(p.number, p.dirty_share) for p in points], 1.0, points, "dirty")

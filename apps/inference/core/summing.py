@@ -7,13 +7,47 @@ import numpy as np
 
 
 @dataclass
+class Agreement:
+    """Agreement with the plain engine, estimated over all frames although few are compared.
+
+    Calibration compares more often after a disagreement, so that each comparison stands for the frames since the one
+    before it; dense frames are full runs and agree.
+    """
+
+    total: float = 0.0
+    weight: int = 0
+    since: int = 0
+    begun: bool = False
+
+    @property
+    def value(self) -> float | None:
+        """The estimate (0..1); None before the first comparison."""
+        return self.total / self.weight if self.begun and self.weight else None
+
+    def add(self, outcome: str, found: float | None) -> None:
+        """Take in the next frame; `found` is None where it was not compared."""
+        self.begun |= found is not None
+        if outcome == "dense":
+            self._count(1.0 if found is None else found, 1)
+            return
+        self.since += 1
+        if found is not None:
+            self._count(found, self.since)
+            self.since = 0
+
+    def _count(self, found: float, frames: int) -> None:
+        self.total += found * frames
+        self.weight += frames
+
+
+@dataclass
 class Tape:
     """What is kept of every frame to say p50, p95, speed-up and agreement at any time; times in milliseconds."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     cached: list[float] = field(default_factory=list)
     plain: list[float] = field(default_factory=list)
-    agreements: list[float] = field(default_factory=list)
+    agreement: Agreement = field(default_factory=Agreement)
     work: float = 0.0
     bail_outs: int = 0
 
@@ -33,8 +67,7 @@ class Tape:
         self.bail_outs += bail_out
         if plain_ms is not None:
             self.plain.append(plain_ms)
-        if agreement is not None:
-            self.agreements.append(agreement)
+        self.agreement.add(outcome, agreement)
 
     def stats(self) -> dict[str, int | float | None]:
         """The fields of api.md; speed-up is the mean plain time over the mean time of all frames, dense ones too."""
@@ -50,7 +83,7 @@ class Tape:
             "p95_ms": _quantile(self.cached, 95),
             "plain_p50_ms": _quantile(self.plain, 50),
             "speedup": round(float(np.mean(self.plain)) / mean, 3) if self.plain and mean else None,
-            "agreement": round(float(np.mean(self.agreements)), 4) if self.agreements else None,
+            "agreement": None if self.agreement.value is None else round(self.agreement.value, 4),
             "bail_outs": self.bail_outs,
         }
 

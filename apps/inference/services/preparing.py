@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from apps.inference.core import inspection
+from apps.inference.core import inspection, labels
 from apps.inference.core.models import shipped
 from apps.inference.models import Network
 from apps.inference.services import storage
@@ -20,5 +20,12 @@ def prepare(row: Network) -> None:
     kept = storage.keep([shipped.build(row.shipped)], row.workspace_id, "models", ".onnx", MOST)
     row.renew()
     found = inspection.inspect(storage.root() / kept.file, row.input_height, row.input_width)
-    about = {"file": kept.file, "sha256": kept.sha256, "size_bytes": kept.size, "analysis": found.analysis}
+    names = list(labels.imagenet()) if row.purpose == Network.Task.CLASSIFICATION else []
+    about = {
+        "labels": names,
+        "file": kept.file,
+        "sha256": kept.sha256,
+        "size_bytes": kept.size,
+        "analysis": found.analysis,
+    }
     Network.objects.filter(pk=row.pk).update(**about)

@@ -21,8 +21,8 @@ from apps.inference.services import jobs, progress, storage
 from apps.metrics import services as metrics
 
 log = logging.getLogger(__name__)
-BATCH = 64
-FLUSH_S = 0.5
+BATCH = 256
+FLUSH_S = 1.0  # also how soon a running job notices that it was cancelled
 
 
 class Stopped(Exception):

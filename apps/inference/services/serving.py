@@ -16,7 +16,7 @@ from django.db import close_old_connections, connection
 from django.db.models import F
 from django.db.models.functions import Now
 
-from apps.inference.core import pictures, tracks, video
+from apps.inference.core import pictures, summing, tracks, video
 from apps.inference.models import Stream
 from apps.inference.services import jobs, wire
 from apps.metrics import services as metrics
@@ -33,6 +33,7 @@ class Held:
     row: Stream
     track: tracks.Track
     size: tuple[int, int] = (0, 0)
+    agreement: summing.Agreement = field(default_factory=summing.Agreement)
     plain: list[float] = field(default_factory=list)
 
 
@@ -123,7 +124,10 @@ class Server(threading.Thread):
             row = Stream.objects.select_related("network").filter(pk=key, status=Stream.Status.OPEN).first()
             if row is None:
                 return None
-            held = self.held[key] = Held(row, tracks.Track(row.network.recipe(), row.plan(), row.rung))
+            track = tracks.Track(row.network.recipe(), row.plan(), row.rung)
+            known = row.agreement is not None
+            so_far = summing.Agreement((row.agreement or 0.0) * row.measured, row.measured, begun=known)
+            held = self.held[key] = Held(row, track, agreement=so_far if known else summing.Agreement())
         self.held.move_to_end(key)
         while len(self.held) > settings.INFERENCE["STREAMS"]:
             self.held.popitem(last=False)
@@ -134,10 +138,8 @@ class Server(threading.Thread):
         row, name = held.row, held.row.network.name
         row.frames += 1
         about: dict[str, Any] = {"width": held.size[0], "height": held.size[1], "rung": held.track.rung}
-        if seen.agreement is not None:
-            row.agreement = ((row.agreement or 0.0) * row.measured + seen.agreement) / (row.measured + 1)
-            row.measured += 1
-            about |= {"agreement": row.agreement, "measured": row.measured}
+        held.agreement.add(seen.outcome, seen.agreement)
+        about |= {"agreement": held.agreement.value, "measured": held.agreement.weight}
         Stream.objects.filter(pk=row.pk).update(
             frames=row.frames, last_frame_at=Now(), memory_bytes=held.track.memory_bytes(), **about,
             **{seen.outcome: F(seen.outcome) + 1},

@@ -65,7 +65,45 @@ def test_a_guard_never_leaves_its_ladder_and_ends_at_equal_blocks_only() -> None
 def test_a_guard_loosens_after_long_agreement() -> None:
     guard = calibration.Guard(patience=5)
     assert [guard.observe(1.0) for _ in range(5)] == [False] * 4 + [True]
-    assert guard.rung == 3
+    assert guard.rung == calibration.START - 1
+
+
+def test_a_guard_that_had_to_step_back_is_slower_to_loosen_again() -> None:
+    guard = calibration.Guard(patience=2)
+    guard.observe(0.0)
+    assert [guard.observe(1.0) for _ in range(4)] == [False] * 3 + [True]
+
+
+def test_a_guard_stays_where_a_looser_rung_would_miss_the_target() -> None:
+    guard = calibration.Guard(patience=1)
+    assert not any(guard.observe(1.0, expected=0.99, looser=0.9) for _ in range(20))
+    graded = calibration.Guard(patience=1)
+    assert not any(graded.observe(0.985) for _ in range(20))
+
+
+def test_a_guard_tightens_when_the_margins_foretell_flips() -> None:
+    guard = calibration.Guard()
+    assert guard.observe(1.0, expected=0.9) is True
+    assert guard.rung == calibration.START + 1
+
+
+def test_margins_foretell_how_many_answers_flip() -> None:
+    rng = np.random.default_rng(0)
+    margins = calibration.Margins()
+    flips = []
+    for _ in range(2000):
+        plain = np.array([[0.0, rng.exponential(0.2)]], dtype=np.float32)
+        ours = plain + rng.normal(0, 0.05, size=(1, 2)).astype(np.float32)
+        margins.saw(ours)
+        margins.compare(ours, plain)
+        flips.append(calibration.top1(ours, plain))
+    margins.seen = calibration.deque(margins.seen, maxlen=None)
+    assert margins.agreement() == pytest.approx(np.mean(flips), abs=0.06)
+    assert margins.agreement(3.0) < margins.agreement() < margins.agreement(0.3)
+
+
+def test_no_margins_foretell_nothing_bad() -> None:
+    assert calibration.Margins().agreement() == 1.0
 
 
 def test_a_watched_stream_whose_results_differ_becomes_exact() -> None:
@@ -85,7 +123,7 @@ def test_a_watched_stream_whose_results_differ_becomes_exact() -> None:
     for number in range(60):
         image = np.full((32, 32, 1), 99 + 2 * (number % 2), dtype=np.uint8)
         agreed.append(calibration.agreement("classification", watched.frame(image)[0].outputs, cached.shadow(image)))
-    assert watched.guard.rung > 4
+    assert watched.guard.rung > calibration.START
     assert agreed[-20:] == [1.0] * 20
 
 

@@ -40,21 +40,24 @@ def form(path: Path, **fields: str) -> tuple[bytes, str]:
     return body + b"\r\n--b--\r\n", "multipart/form-data; boundary=b"
 
 
-def test_a_lecture_is_cut_served_described_watched_and_planned_for(media: Path) -> None:
-    caller, secret = factories.key()
-    http = Http(secret)
+def uploaded(http: Http, media: Path) -> tuple[Video, list[Any]]:
+    """Upload a lecture and cut it; it and its segments as the API tells them."""
     outline = '[{"title": "Gradients", "start": 0, "end": 6}]'
     body, kind = form(makers.clip(media / "a.mp4"), title="Descent", captions=CAPTIONS, outline=outline)
     reply = http.post(f"{BASE}videos/", body, kind)
     assert reply.status_code == 202, reply.content
-    pk = reply.json()["id"]
-    assert Video.perform(pk, videos.perform)
-    told = http.get(f"{BASE}videos/{pk}/").json()
+    assert Video.perform(reply.json()["id"], videos.perform)
+    row = Video.objects.get(pk=reply.json()["id"])
+    return row, http.get(f"{BASE}videos/{row.pk}/segments/").json()["results"]
+
+
+def test_a_lecture_is_cut_served_and_described(media: Path) -> None:
+    http = Http(factories.key()[1])
+    row, listed = uploaded(http, media)
+    told = http.get(f"{BASE}videos/{row.pk}/").json()
     assert (told["status"], told["progress"]["done"]) == ("done", 1.0)
     assert told["duration_s"] == pytest.approx(20, abs=0.5)
-
-    listed = http.get(f"{BASE}videos/{pk}/segments/").json()["results"]
-    assert [row["index"] for row in listed] == list(range(len(listed)))
+    assert [part["index"] for part in listed] == list(range(len(listed))) and Segment.objects.count() == len(listed)
     for name in (told["manifest_url"], listed[0]["url"]):
         served = Http().get(name)
         assert served.status_code == 200
@@ -64,13 +67,17 @@ def test_a_lecture_is_cut_served_described_watched_and_planned_for(media: Path) 
     assert (moments[0].point, moments[1].point) == ("Gradients", "")
     assert "negative gradient" in moments[0].text
     assert moments[0].density > 0.5
-    similar = http.get(f"{BASE}videos/{pk}/similar/?index=1").json()
-    assert {row["index"] for row in similar} == set(range(len(listed))) - {1}
+    similar = http.get(f"{BASE}videos/{row.pk}/similar/?index=1").json()
+    assert {part["index"] for part in similar} == set(range(len(listed))) - {1}
 
-    row = Video.objects.get(pk=pk)
+
+def test_a_watched_lecture_is_predicted_and_planned_for(media: Path) -> None:
+    caller, secret = factories.key()
+    http = Http(secret)
+    row, listed = uploaded(http, media)
     events = [makers.event(row, "play", 0.0, ago_s=7), makers.event(row, "heartbeat", 5.0, ago_s=1)]
     assert http.post(f"{BASE}views/", events).json() == {"accepted": 2, "errors": []}
-    expected = http.post(f"{BASE}predict/", {"viewer": "ann", "video": pk, "position_s": 5.0}).json()
+    expected = http.post(f"{BASE}predict/", {"viewer": "ann", "video": str(row.pk), "position_s": 5.0}).json()
     assert (expected["model"], [part["index"] for part in expected["segments"]]) == ("retention", [1, 2, 3])
     assert all(0 < part["probability"] <= 1 for part in expected["segments"])
 
@@ -88,4 +95,3 @@ def test_a_lecture_is_cut_served_described_watched_and_planned_for(media: Path) 
     assert done.status_code == 200
     assert Plan.objects.get(pk=plan["id"]).result == {"status": "shadow", "prewarmed": 0}
     assert caller.workspace_id == Edge.objects.get().workspace_id
-    assert Segment.objects.count() == len(listed)

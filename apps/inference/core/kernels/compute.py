@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from apps.inference.core.kernels import rows
+from apps.inference.core.kernels import filters, rows
 from apps.inference.core.native import native
 from apps.inference.core.program import (
     BIAS,
@@ -96,6 +96,12 @@ def convolve(arena, weights, tensor, op, ys, xs, start, stop, cols, out):  # typ
             rows.copy_row(a + 4 * i * outside, b + 4 * i * op[COUNT], outside)
 
 
+@native(f"int64({POS},{POS},int64,int64)", inside=True)
+def side_by_side(ys, xs, at, stop):  # type: ignore[no-untyped-def]
+    """4 when this position and the next three lie in one row without a gap, else 1."""
+    return 4 if at + 3 < stop and ys[at + 3] == ys[at] and xs[at + 3] == xs[at] + 3 else 1
+
+
 @native(f"void({VEC},{VEC},{ROW},{ROW},{ROW},{RUN},{VEC},boolean,float32,float32)")
 def depthwise(  # type: ignore[no-untyped-def]
     arena, weights, tensor, result, op, ys, xs, start, stop, out, direct, low, top
@@ -104,12 +110,32 @@ def depthwise(  # type: ignore[no-untyped-def]
     n, base = tensor[C], arena.ctypes.data
     first, down, across = window(tensor, op)
     to, below, beside = pixels(result)
-    w, b, o = weights.ctypes.data + 4 * op[WEIGHT], weights.ctypes.data + 4 * op[BIAS], out.ctypes.data
-    line, step = op[DH] * tensor[WP] * n, op[DW] * n
-    for i in range(start, stop):
+    further = 4 * (beside if direct else n)
+    line, step, taps, high, wide = 4 * op[DH] * tensor[WP] * n, 4 * op[DW] * n, 4 * n, op[KH], op[KW]
+    w, b = weights.ctypes.data + 4 * op[WEIGHT], weights.ctypes.data + 4 * op[BIAS]
+    whole, i = 4 * (n // 16 * 16), start
+    while i < stop:
         x = base + 4 * (first + ys[i] * down + xs[i] * across)
-        target = base + 4 * (to + ys[i] * below + xs[i] * beside) if direct else o + 4 * (i - start) * n
-        rows.filter_row(x, w, b, target, op[KH], op[KW], line, step, n, low, top)
+        o = base + 4 * (to + ys[i] * below + xs[i] * beside) if direct else out.ctypes.data + 4 * (i - start) * n
+        count = side_by_side(ys, xs, i, stop)
+        i += count
+        if count == 4:
+            for c in range(0, whole, 64):
+                filters.four_sixteen(
+                    x + c, w + c, b + c, o + c, high, wide, line, step, taps, 4 * across, further, low, top
+                )
+        for _ in range(count):
+            c = whole if count == 4 else 0
+            while c + 64 <= taps:
+                filters.one_sixteen(x + c, w + c, b + c, o + c, high, wide, line, step, taps, low, top)
+                c += 64
+            if c + 32 <= taps:
+                filters.one_eight(x + c, w + c, b + c, o + c, high, wide, line, step, taps, low, top)
+                c += 32
+            for k in range(c, taps, 4):
+                filters.one_single(x + k, w + k, b + k, o + k, high, wide, line, step, taps, low, top)
+            x += 4 * across
+            o += further
 
 
 @native(f"void({VEC},{ROW},{ROW},int64,int64,{VEC},boolean)")
@@ -180,6 +206,55 @@ def binary(  # type: ignore[no-untyped-def]  # noqa: PLR0912
         else:
             for c in range(n):
                 line[c] = min(a[c], b[c])
+
+
+@native(f"void({VEC},{ROW},{VEC})")
+def mean(arena, tensor, out):  # type: ignore[no-untyped-def]
+    """Mean of every channel over all positions; each row is summed apart, so that rounding stays small."""
+    n, wide = tensor[C], tensor[W]
+    first, down, _ = pixels(tensor)
+    total = np.zeros(n, dtype=np.float64)
+    for y in range(tensor[H]):
+        line = arena[first + y * down : first + y * down + wide * n]
+        out[:n] = 0
+        for x in range(wide):
+            pixel = line[x * n : (x + 1) * n]
+            for c in range(n):
+                out[c] += pixel[c]
+        for c in range(n):
+            total[c] += out[c]
+    for c in range(n):
+        out[c] = np.float32(total[c] / (tensor[H] * wide))
+
+
+@native(f"void({VEC},{ROW},{ROW},{ROW},{RUN},{VEC})")
+def gate(arena, one, two, op, ys, xs, start, stop, out):  # type: ignore[no-untyped-def]
+    """Every pixel times (or plus) one value per channel, the only pixel of a second feature map."""
+    n = op[COUNT]
+    first, down, across = pixels(one)
+    at, _, _ = pixels(two)
+    factor = arena[at : at + n]
+    for i in range(start, stop):
+        p = first + ys[i] * down + xs[i] * across
+        pixel, line = arena[p : p + n], out[(i - start) * n : (i - start + 1) * n]
+        if op[OPERATOR] == 0:
+            for c in range(n):
+                line[c] = pixel[c] + factor[c]
+        else:
+            for c in range(n):
+                line[c] = pixel[c] * factor[c]
+
+
+@native(f"void({VEC},{ROW},{ROW},{RUN},{VEC})")
+def shuffle(arena, tensor, op, ys, xs, start, stop, out):  # type: ignore[no-untyped-def]
+    """Channels laid out as pixels: a position takes those of its place within the source's pixel."""
+    n, side = op[COUNT], op[SH]
+    first, down, across = pixels(tensor)
+    a, b = arena.ctypes.data + 4 * first, out.ctypes.data
+    for i in range(start, stop):
+        y, x = ys[i] // side, xs[i] // side
+        part = (ys[i] - y * side) * side + xs[i] - x * side
+        rows.copy_row(a + 4 * (y * down + x * across + part * n), b + 4 * (i - start) * n, n)
 
 
 @native(f"void({VEC},{ROW},{ROW},{RUN},{VEC})")

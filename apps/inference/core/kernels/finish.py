@@ -77,13 +77,25 @@ def scatter(out, arena, tensor, op, ys, xs, start, stop):  # type: ignore[no-unt
         rows.copy_row(r + 4 * (i - start) * n, o + 4 * (ys[i] * down + xs[i] * across), n)
 
 
-@native(f"void({VEC},{VEC},{ROW},{ROW},{RUN},float32,uint8[::1],{ROW})")
-def settle(out, arena, tensor, op, ys, xs, start, stop, tolerance, masks, mask):  # type: ignore[no-untyped-def]
-    """Write the rows that changed by more than the tolerance in any channel; the others stay and stop spreading."""
-    n, r = op[COUNT], out.ctypes.data
-    first, down, across = pixels(tensor)
-    o = arena.ctypes.data + 4 * first
+@native(f"void({VEC},{VEC},{VEC},{ROW},{ROW},{ROW},{RUN},int64,boolean,float32,float32,float32,uint8[::1],{ROW})")
+def settle(  # type: ignore[no-untyped-def]
+    out, arena, weights, result, other, op, ys, xs, start, stop, bias, adds, low, top, tolerance, masks, mask
+):  # fmt: skip
+    """Like `close`, but write only rows that changed; the others keep their old value and stop spreading.
+
+    A row has changed when the root mean square of its channels' differences exceeds the tolerance: the next layers
+    mix all channels, so that is what reaches them, and it means the same in narrow and wide layers.
+    """
+    n, base = op[COUNT], arena.ctypes.data
+    to, below, beside = pixels(result)
+    at, down, across = pixels(other)
+    r, b = out.ctypes.data, weights.ctypes.data + 4 * bias
+    limit = tolerance * tolerance * np.float32(n)
     for i in range(start, stop):
-        target = o + 4 * (ys[i] * down + xs[i] * across)
-        if not rows.settle_row(r + 4 * (i - start) * n, target, n, tolerance):
+        second = base + 4 * (at + ys[i] * down + xs[i] * across)
+        target = base + 4 * (to + ys[i] * below + xs[i] * beside)
+        if rows.weigh_row(r, b, second, target, n, adds, low, top) > limit:
+            rows.copy_row(r, target, n)
+        else:
             masks[mask[MOFF] + ys[i] * mask[MW] + xs[i]] = 0
+        r += 4 * n

@@ -12,49 +12,6 @@ from apps.inference.core.native import native
 _A = "int64"
 
 
-@native(f"void({','.join([_A] * 9)},float32,float32)", inside=True)
-def filter_row(x, w, b, o, high, wide, down, across, n, low, top):  # type: ignore[no-untyped-def]
-    """Filter pixels x with taps w, plus bias b, clipped, to o; `down` and `across` are floats between taps."""
-    floor, ceiling = v.splat(low), v.splat(top)
-    c = 0
-    while c + 32 <= n:
-        at = 4 * c
-        s0, s1, s2, s3 = v.load(b + at), v.load(b + at + 32), v.load(b + at + 64), v.load(b + at + 96)
-        q = w + at
-        for ky in range(high):
-            p = x + at + 4 * ky * down
-            for _ in range(wide):
-                s0 = v.fma(v.load(p), v.load(q), s0)
-                s1 = v.fma(v.load(p + 32), v.load(q + 32), s1)
-                s2 = v.fma(v.load(p + 64), v.load(q + 64), s2)
-                s3 = v.fma(v.load(p + 96), v.load(q + 96), s3)
-                p += 4 * across
-                q += 4 * n
-        v.store(o + at, v.smallest(v.largest(s0, floor), ceiling))
-        v.store(o + at + 32, v.smallest(v.largest(s1, floor), ceiling))
-        v.store(o + at + 64, v.smallest(v.largest(s2, floor), ceiling))
-        v.store(o + at + 96, v.smallest(v.largest(s3, floor), ceiling))
-        c += 32
-    while c + 8 <= n:
-        s0 = v.load(b + 4 * c)
-        q = w + 4 * c
-        for ky in range(high):
-            p = x + 4 * (c + ky * down)
-            for _ in range(wide):
-                s0 = v.fma(v.load(p), v.load(q), s0)
-                p += 4 * across
-                q += 4 * n
-        v.store(o + 4 * c, v.smallest(v.largest(s0, floor), ceiling))
-        c += 8
-    for k in range(c, n):
-        total = v.load_one(b + 4 * k)
-        for ky in range(high):
-            for kx in range(wide):
-                pixel = v.load_one(x + 4 * (k + ky * down + kx * across))
-                total += pixel * v.load_one(w + 4 * ((ky * wide + kx) * n + k))
-        v.store_one(o + 4 * k, min(max(total, low), top))
-
-
 @native(f"void({','.join([_A] * 5)},boolean,float32,float32)", inside=True)
 def close_row(r, b, e, o, n, adds, low, top):  # type: ignore[no-untyped-def]
     """Results r plus bias b, plus other pixels e if `adds`, clipped, to o."""
@@ -106,11 +63,26 @@ def copy_row(a, b, n):  # type: ignore[no-untyped-def]
     v.store(b + 4 * (n - 8), v.load(a + 4 * (n - 8)))
 
 
-@native(f"boolean({_A},{_A},{_A},float32)", inside=True)
-def settle_row(r, o, n, tolerance):  # type: ignore[no-untyped-def]
-    """Copy results r to o if any differs by more than the tolerance; whether it did."""
-    for k in range(n):
-        if abs(v.load_one(r + 4 * k) - v.load_one(o + 4 * k)) > tolerance:
-            copy_row(r, o, n)
-            return True
-    return False
+@native(f"float32({','.join([_A] * 5)},boolean,float32,float32)", inside=True)
+def weigh_row(r, b, e, o, n, adds, low, top):  # type: ignore[no-untyped-def]
+    """Results r plus bias b, plus other pixels e if `adds`, clipped, in place; the sum of squares of r - o."""
+    floor, ceiling, squares = v.splat(low), v.splat(top), v.splat(np.float32(0))
+    c = 0
+    while c + 8 <= n:
+        value = v.add(v.load(r + 4 * c), v.load(b + 4 * c))
+        if adds:
+            value = v.add(value, v.load(e + 4 * c))
+        value = v.smallest(v.largest(value, floor), ceiling)
+        v.store(r + 4 * c, value)
+        gap = v.sub(value, v.load(o + 4 * c))
+        squares = v.fma(gap, gap, squares)
+        c += 8
+    total = v.total(squares)
+    for k in range(c, n):
+        single = v.load_one(r + 4 * k) + v.load_one(b + 4 * k)
+        if adds:
+            single += v.load_one(e + 4 * k)
+        single = min(max(single, low), top)
+        v.store_one(r + 4 * k, single)
+        total += (single - v.load_one(o + 4 * k)) * (single - v.load_one(o + 4 * k))
+    return total

@@ -29,6 +29,7 @@ from apps.inference.core.regions import follow
 
 _TABLE = "int64[:,::1]"
 _CONV, _DEPTHWISE, _GROUPED, _MAXPOOL, _AVGPOOL, _UNARY, _BINARY, _COPY = (int(k) for k in list(Kind)[:8])
+_GLOBAL, _GATE, _SHUFFLE = int(Kind.GLOBAL), int(Kind.GATE), int(Kind.SHUFFLE)
 _NONE, _CLIP, _AFFINE = int(Act.NONE), int(Act.CLIP), int(Act.AFFINE)
 
 
@@ -74,6 +75,12 @@ def fill_rows(  # type: ignore[no-untyped-def]
         compute.take(arena, one, op, ys, xs, start, stop, out)
         if op[ACT] == _AFFINE:
             finish.scale(out, weights, op, stop - start)
+    elif kind == _GLOBAL:
+        compute.mean(arena, one, out)
+    elif kind == _GATE:
+        compute.gate(arena, one, two, op, ys, xs, start, stop, out)
+    elif kind == _SHUFFLE:
+        compute.shuffle(arena, one, op, ys, xs, start, stop, out)
     else:
         compute.resize(arena, axes, one, op, ys, xs, start, stop, out)
 
@@ -83,22 +90,26 @@ def close_rows(  # type: ignore[no-untyped-def]
     arena, weights, op, two, result, params, ys, xs, start, stop, out, limit, masks, mask
 ):  # fmt: skip
     """Bias, residual, activation, comparison and write-back of a chunk's rows, in as few passes as can be."""
-    adds = op[IN1] >= 0 and op[KIND] != _BINARY
+    adds = op[IN1] >= 0 and op[KIND] != _BINARY and op[KIND] != _GATE
     clips = op[ACT] in (_NONE, _CLIP, _AFFINE)
     direct = clips and (limit < 0 or op[KIND] == _COPY)
     low, top = np.float32(-np.inf), np.float32(np.inf)
     if op[ACT] == _CLIP:
         low, top = params[0], params[1]
     bias = op[BIAS] if op[KIND] in (_CONV, _GROUPED) else 0
-    finish.close(out, arena, weights, result, two, op, ys, xs, start, stop, bias, adds, direct, low, top)
-    if direct:
-        return
+    compares = limit >= 0 and op[KIND] != _COPY
+    if not (clips and compares):
+        finish.close(out, arena, weights, result, two, op, ys, xs, start, stop, bias, adds, direct, low, top)
+        # The first weights are zeros: the bias of what has had its own.
+        bias, adds = np.int64(0), False
     if not clips:
         finish.activate(out[: (stop - start) * op[COUNT]], op[ACT], params[0], params[1])
-    if limit < 0 or op[KIND] == _COPY:
+    if compares:
+        finish.settle(
+            out, arena, weights, result, two, op, ys, xs, start, stop, bias, adds, low, top, limit, masks, mask
+        )
+    elif not direct:
         finish.scatter(out, arena, result, op, ys, xs, start, stop)
-    else:
-        finish.settle(out, arena, result, op, ys, xs, start, stop, limit, masks, mask)
 
 
 @native(
@@ -123,7 +134,7 @@ def run_chunk(  # type: ignore[no-untyped-def]
     arena, weights, axes, op, one, two, result, params, ys, xs, start, stop, cols, out, limit, masks, mask
 ):  # fmt: skip
     """Compute a chunk of positions and write it back."""
-    adds = op[IN1] >= 0 and op[KIND] != _BINARY
+    adds = op[IN1] >= 0 and op[KIND] != _BINARY and op[KIND] != _GATE
     direct = op[ACT] in (_NONE, _CLIP) and limit < 0
     low, top = np.float32(-np.inf), np.float32(np.inf)
     alone = op[KIND] == _DEPTHWISE and direct and not adds
@@ -147,7 +158,7 @@ def run(  # type: ignore[no-untyped-def]
     for i in range(layers.shape[0]):
         op = layers[i]
         if not known:
-            follow(masks, mtable, boxes, op, shift, axes, spare, moved)
+            follow(masks, mtable, boxes, op, shift, axes, spare, moved, False)
         source, target = tensors[op[IN0]], tensors[op[OUT]]
         second = tensors[max(op[IN1], 0)]
         mask = op[MASK0] if op[PART] == 1 and op[KIND] == _COPY else op[MASK_OUT]

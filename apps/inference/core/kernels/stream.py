@@ -21,7 +21,8 @@ class Scratch:
         self.ys, self.xs = np.zeros(most, dtype=np.int32), np.zeros(most, dtype=np.int32)
         self.tile_ys, self.tile_xs = np.zeros(most, dtype=np.int32), np.zeros(most, dtype=np.int32)
         widest = max(layer.channels for layer in network.layers)
-        deepest = max(lay.kernel[0] * lay.kernel[1] * network.tensors[lay.inputs[0]].channels for lay in network.layers)
+        deep = [lay for lay in network.layers if lay.weight is not None]
+        deepest = max([1, *(lay.kernel[0] * lay.kernel[1] * network.tensors[lay.inputs[0]].channels for lay in deep)])
         self.cols: Floats = np.zeros(max(_COLS, 2 * (deepest + widest)), dtype=np.float32)
         self.out: Floats = np.zeros(max(_OUT, 2 * widest), dtype=np.float32)
         for array in (self.cols, self.out, self.ys, self.xs):
@@ -96,7 +97,18 @@ class Stream:
     def measure(self, eps: float) -> None:
         """Set the tolerances to eps deviations of each feature map as it now is."""
         maps.deviations(self.arena, self.weights.tensors, self.spread)
-        np.multiply(self.spread, np.float32(eps), out=self.tolerance)
+        self.tolerate(eps)
+
+    def tolerate(self, eps: float) -> None:
+        """Set the tolerances to eps deviations as last measured, less in early layers and more in late ones.
+
+        An early error passes through all that follows; measured, e-fold from the middle either way costs least.
+        """
+        depth = np.linspace(-1, 1, len(self.spread))
+        self.tolerance[:] = self.spread * (eps * np.exp(depth)).astype(np.float32)
+        # What leaves as one position is not truncated: nothing could stop spreading, and outputs would be old.
+        tensors = self.weights.network.tensors
+        self.tolerance[[t for t in self.weights.network.boundary if tensors[t].height * tensors[t].width == 1]] = 0
 
     def move(self, shift: Ints) -> None:
         """Shift all feature maps that can follow."""

@@ -123,6 +123,19 @@ def smallest(typing: Any, a: Any, b: Any) -> Any:
 
 
 @intrinsic
+def total(typing: Any, a: Any) -> Any:
+    """The sum of all eight."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        parts = [builder.extract_element(args[0], ir.Constant(ir.IntType(32), k)) for k in range(LANES)]
+        while len(parts) > 1:
+            parts = [builder.fadd(a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+        return parts[0]
+
+    return types.float32(_eight), build
+
+
+@intrinsic
 def load_one(typing: Any, address: Any) -> Any:
     """One float from an address."""
 

@@ -12,7 +12,7 @@ _CONVOLUTIONS = (Kind.CONV, Kind.DEPTHWISE, Kind.GROUPED)
 def fuse(tensors: list[Tensor], layers: list[Layer], kept: set[int]) -> list[Layer]:
     """The same network with fewer layers; tensors in `kept` still get computed."""
     layers = list(layers)
-    for rule in (_gated, _scaled, _residual, _activated):
+    for rule in (_swished, _gated, _merged, _unshuffled, _scaled, _residual, _activated, _merged, _foreseen):
         layers = rule(layers, kept)
     return layers
 
@@ -39,6 +39,94 @@ def _gated(layers: list[Layer], kept: set[int]) -> list[Layer]:
                 layer.absorbed += gate.absorbed
                 gone.add(g)
                 break
+    return [layer for layer in layers if layer.output not in gone]
+
+
+def _swished(layers: list[Layer], kept: set[int]) -> list[Layer]:
+    """X * clip(x + 3, 0, 6), as some exporters write it, is six times hard-swish."""
+    made, uses = _producers(layers), _uses(layers, kept)
+    gone: set[int] = set()
+    for layer in layers:
+        if layer.kind != Kind.BINARY or layer.operator != 2:
+            continue
+        for x, c in (layer.inputs, layer.inputs[::-1]):
+            clip = made.get(c)
+            ramp = made.get(clip.inputs[0]) if clip is not None else None
+            if clip is None or ramp is None or uses[c] != 1 or uses[ramp.output] != 1 or not _ramps(ramp, clip, x):
+                continue
+            clip.inputs, clip.act, clip.act_params = (x,), Act.HARDSWISH, (0.0, 0.0)
+            clip.absorbed = ramp.absorbed + clip.absorbed
+            count = layer.channels
+            layer.kind, layer.inputs, layer.act, layer.operator = Kind.UNARY, (c,), Act.AFFINE, 0
+            layer.weight = np.concatenate([np.full(count, 6.0), np.zeros(count)]).astype(np.float32)
+            gone.add(ramp.output)
+            break
+    return [layer for layer in layers if layer.output not in gone]
+
+
+def _ramps(ramp: Layer, clip: Layer, x: int) -> bool:
+    unary = ramp.kind == clip.kind == Kind.UNARY and ramp.inputs == (x,)
+    if not unary or ramp.act != Act.AFFINE or ramp.weight is None:
+        return False
+    scale, shift = np.split(ramp.weight, 2)
+    return bool(clip.act == Act.CLIP and clip.act_params == (0.0, 6.0) and (scale == 1).all() and (shift == 3).all())
+
+
+def _merged(layers: list[Layer], kept: set[int]) -> list[Layer]:
+    """A scale and shift after a scale and shift is one."""
+    result: list[Layer] = []
+    uses, made = _uses(layers, kept), _producers(layers)
+    for layer in layers:
+        before = made.get(layer.inputs[0])
+        if not (_affine(layer) and before is not None and _affine(before) and uses[before.output] == 1):
+            result.append(layer)
+            continue
+        assert before.weight is not None and layer.weight is not None
+        (s0, t0), (s1, t1) = np.split(before.weight, 2), np.split(layer.weight, 2)
+        before.weight = np.concatenate([s0 * s1, t0 * s1 + t1])
+        _take(before, layer, made)
+    return result
+
+
+def _affine(layer: Layer) -> bool:
+    return layer.kind == Kind.UNARY and layer.act == Act.AFFINE and layer.weight is not None
+
+
+def _unshuffled(layers: list[Layer], kept: set[int]) -> list[Layer]:
+    """A scale and shift after channels became pixels is applied before."""
+    result: list[Layer] = []
+    uses, made = _uses(layers, kept), _producers(layers)
+    for layer in layers:
+        shuffle = made.get(layer.inputs[0])
+        conv = made.get(shuffle.inputs[0]) if shuffle is not None else None
+        apart = shuffle is not None and shuffle.kind == Kind.SHUFFLE and uses[shuffle.output] == 1
+        if not (_affine(layer) and apart and shuffle is not None and shuffle.act == Act.NONE and _free(conv, uses)):
+            result.append(layer)
+            continue
+        assert conv is not None and conv.bias is not None and layer.weight is not None
+        scale, shift = (np.tile(part, shuffle.stride[0] ** 2) for part in np.split(layer.weight, 2))
+        conv.weight, conv.bias = _scale(conv, scale), conv.bias * scale + shift
+        _take(shuffle, layer, made)
+    return result
+
+
+def _foreseen(layers: list[Layer], kept: set[int]) -> list[Layer]:
+    """A scale and shift before a convolution of single positions is part of its weights."""
+    uses, made = _uses(layers, kept), _producers(layers)
+    gone: set[int] = set()
+    for conv in layers:
+        before = made.get(conv.inputs[0])
+        single = conv.kind == Kind.CONV and conv.kernel == (1, 1) and conv.pads == (0, 0, 0, 0)
+        if not single or before is None or not _affine(before) or uses[before.output] != 1 or conv.weight is None:
+            continue
+        assert before.weight is not None and conv.bias is not None
+        scale, shift = np.split(before.weight.astype(np.float64), 2)
+        taps = conv.weight[0, 0].astype(np.float64)
+        conv.bias = (conv.bias + shift @ taps).astype(np.float32)
+        conv.weight = np.ascontiguousarray(taps * scale[:, None], dtype=np.float32)[None, None]
+        conv.inputs = (before.inputs[0], *conv.inputs[1:])
+        conv.absorbed = before.absorbed + conv.absorbed
+        gone.add(before.output)
     return [layer for layer in layers if layer.output not in gone]
 
 
@@ -132,4 +220,4 @@ def _activated(layers: list[Layer], kept: set[int]) -> list[Layer]:
 
 
 def _takes_activation(layer: Layer) -> bool:
-    return layer.kind in (*_CONVOLUTIONS, Kind.BINARY) and layer.act == Act.NONE
+    return layer.kind in (*_CONVOLUTIONS, Kind.BINARY, Kind.SHUFFLE) and layer.act == Act.NONE

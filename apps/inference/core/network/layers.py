@@ -22,6 +22,9 @@ class Kind(IntEnum):
     BINARY = 6
     COPY = 7
     RESIZE = 8
+    GLOBAL = 9
+    GATE = 10
+    SHUFFLE = 11
 
 
 class Act(IntEnum):
@@ -82,6 +85,8 @@ class Layer:
         """Multiplications for one output position."""
         if self.kind in (Kind.CONV, Kind.DEPTHWISE, Kind.GROUPED) and self.weight is not None:
             return int(self.weight.size)
+        if self.kind == Kind.GLOBAL:
+            return self.channels * self.kernel[0] * self.kernel[1]
         return self.channels
 
 

@@ -5,16 +5,21 @@ from collections import Counter
 
 import onnx
 
+from apps.inference.core.network import gating
 from apps.inference.core.network.fusing import fuse
 from apps.inference.core.network.layers import Layer, Network, Tensor
 from apps.inference.core.network.loading import Graph, GraphError
 from apps.inference.core.network.nodes import Reader, Unsupported
 
 
-def lower(graph: Graph, height: int, width: int) -> Network:
-    """The network at one input size; GraphError when not even its first layers are spatial."""
+def lower(graph: Graph, height: int, width: int, *, gated: bool = False) -> Network:
+    """The network at one input size; GraphError when not even its first layers are spatial.
+
+    `gated`: squeeze-excite and doubling by transposed convolution are layers too, not the beginning of the dense tail.
+    Their result is never bounded to a place, so this serves the budget mode, where a gate that hardly changes is kept.
+    """
     model = graph.simplified(height, width)
-    reader = Reader(model, graph.input_name)
+    reader = Reader(model, graph.input_name, gating.READERS if gated else None)
     rows: list[tuple[str, str, bool, str]] = []
     tail: list[onnx.NodeProto] = []
     first: tuple[int, str] | None = None

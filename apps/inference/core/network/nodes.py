@@ -16,7 +16,8 @@ class Unsupported(Exception):
 class Reader:
     """Reads nodes in order; knows the constants, the shapes, and the feature maps made so far."""
 
-    def __init__(self, model: onnx.ModelProto, input_name: str) -> None:
+    def __init__(self, model: onnx.ModelProto, input_name: str, more: "Readers | None" = None) -> None:
+        self.readers = {**READERS, **(more or {})}
         self.constants = {t.name: onnx.numpy_helper.to_array(t) for t in model.graph.initializer}
         self.shapes = _shapes(model)
         self.opset = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 17)
@@ -36,14 +37,14 @@ class Reader:
 
     def read(self, node: onnx.NodeProto) -> None:
         """Append the layers of one node, or raise Unsupported."""
-        if node.domain not in ("", "ai.onnx") or node.op_type not in _READERS:
+        if node.domain not in ("", "ai.onnx") or node.op_type not in self.readers:
             raise Unsupported(_WHY.get(node.op_type, f"{node.op_type} is not computed by regions"))
         missing = [n for n in node.input if n and n not in self.constants and n not in self.index]
         if missing:
             raise Unsupported("it needs a result of the dense tail")
         if not any(n in self.index for n in node.input):
             raise Unsupported("it reads no feature map")
-        _READERS[node.op_type](self, node, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute})
+        self.readers[node.op_type](self, node, {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute})
 
     def source(self, node: onnx.NodeProto, position: int = 0) -> int:
         """Index of the feature map at one input."""
@@ -252,7 +253,8 @@ def _resize(r: Reader, node: onnx.NodeProto, a: dict[str, Any]) -> None:
     r.emit(Kind.RESIZE, node, (source,), rows=rows, cols=cols)
 
 
-_READERS: dict[str, Any] = {
+Readers = dict[str, Any]
+READERS: Readers = {
     "Conv": _conv,
     "MaxPool": _pool,
     "AveragePool": _pool,

@@ -77,7 +77,8 @@ class Command(BaseCommand):
         if options["cache"] != "answers":
             folder = options["data"] / FOLDERS[options["cache"]]
             data = folder if folder.is_dir() else options["data"]
-            yield from module.run(data, quick=options["quick"], say=self._say)
+            some = {"names": options["part"]} if options["part"] else {}
+            yield from module.run(data, **some, quick=options["quick"], say=self._say)
             return
         wanted = options["part"] or module.PARTS
         inside = [part for part in wanted if part in ("recall", "path")]
