@@ -28,6 +28,8 @@ class TrainRequest(serializers.Serializer[Any]):
 class TrainingSerializer(serializers.ModelSerializer[Training]):
     """A training and what came of it."""
 
+    kind = serializers.CharField(read_only=True, help_text="Empty where every kind is trained.")
+
     class Meta:
         model = Training
         fields = ("id", "status", "kind", "result", "error", "created_at", "finished_at")

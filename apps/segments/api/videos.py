@@ -77,6 +77,14 @@ class SegmentSerializer(serializers.Serializer[Any]):
     url = serializers.CharField(source="path")
 
 
+class SegmentsSerializer(serializers.Serializer[Any]):
+    """All of them on one page."""
+
+    next = serializers.CharField(allow_null=True, read_only=True)
+    previous = serializers.CharField(allow_null=True, read_only=True)
+    results = SegmentSerializer(many=True)
+
+
 class SimilarSerializer(serializers.Serializer[Any]):
     """A segment like the one asked about."""
 
@@ -151,7 +159,7 @@ class VideoViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @extend_schema(
         operation_id="segments_video_segments",
         filters=False,
-        responses={200: SegmentSerializer(many=True), **PROBLEMS},
+        responses={200: SegmentsSerializer, **PROBLEMS},
     )
     @action(detail=True, filterset_class=None, filter_backends=(), pagination_class=None)
     def segments(self, request: Request, pk: UUID) -> Response:

@@ -15,10 +15,10 @@ from workers.edge.ghost import Ghost
 
 @pytest.fixture
 def world() -> World:
-    """Viewers of ten videos, the first of which are watched by most; every segment has 20,000 bytes."""
+    """Viewers of ten videos, the first of which are watched by most; every segment has 40,000 bytes."""
     rng = np.random.default_rng(5)
     lengths = np.full(10, 20, np.int64)
-    catalogue = Catalogue(lengths, np.ones(10, np.int64), np.full(200, 20_000, np.int64))
+    catalogue = Catalogue(lengths, np.ones(10, np.int64), np.full(200, 40_000, np.int64))
     rows, sessions, starts, at = [], [], [], []
     for session in range(60):
         video = int(min(9, rng.exponential(2.5)))
@@ -35,7 +35,7 @@ def world() -> World:
 def test_without_plans_the_simulator_is_lru(world: World) -> None:
     ghost, hits = Ghost(world.capacity), 0
     for place, row in enumerate(world.row.tolist()):
-        hits += ghost.ask(str(row), 20_000, float(place)) and place >= world.warm
+        hits += ghost.ask(str(row), 40_000, float(place)) and place >= world.warm
     found = Simulated(world, None, 10).run()
     assert found["hits"] == hits
     assert found["hit_bytes"] + found["origin_bytes"] == world.demand_bytes

@@ -6,7 +6,7 @@ import http.client
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +39,7 @@ def replay(world: World, folder: Path, port: int, planning: bool, rate: float) -
     around = servers.start(world, shared, planning)
     try:
         with _edge(world, folder, port, _ports(shared)):
+            _until(lambda: shared.heard.value > 0)
             began = _drive(world, port, shared, rate)
             time.sleep(2.0)  # the log's last lines
             return _read(folder / "log" / "access.log", began, shared.plans.value)
@@ -81,10 +82,16 @@ def _edge(world: World, folder: Path, port: int, ports: tuple[int, int]) -> Iter
 
 
 def _ports(shared: servers.Progress) -> tuple[int, int]:
-    deadline = time.monotonic() + PATIENCE_S
-    while not all(shared.ports) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    _until(lambda: all(shared.ports))
     return shared.ports[0], shared.ports[1]
+
+
+def _until(ready: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not ready():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the edge was not ready within {PATIENCE_S:.0f} s")
+        time.sleep(0.05)
 
 
 def _drive(world: World, port: int, shared: servers.Progress, rate: float) -> float:

@@ -24,16 +24,17 @@ PLAN_EVERY = 10  # requests
 
 
 class Progress(NamedTuple):
-    """What the processes share: the requests sent so far, the plans made, and the ports they listen on."""
+    """What the processes share: requests sent so far, reports heard, plans made, and the ports they listen on."""
 
     sent: Synchronized[int]
+    heard: Synchronized[int]
     plans: Synchronized[int]
     ports: Any
 
 
 def progress() -> Progress:
     """Make what two servers and a driver share."""
-    return Progress(SPAWN.Value("q", 0), SPAWN.Value("q", 0), SPAWN.Array("i", 2))
+    return Progress(SPAWN.Value("q", 0), SPAWN.Value("q", 0), SPAWN.Value("q", 0), SPAWN.Array("i", 2))
 
 
 def start(world: World, shared: Progress, planning: bool) -> list[SpawnProcess]:
@@ -83,6 +84,7 @@ class _Platform:
         self.cached[[row_of(one["url"]) for one in told["added"]]] = True
         self.cached[[row_of(url) for url in told["removed"]]] = False
         self.used = int(told["occupied_bytes"])
+        self.shared.heard.value += 1
 
     def _plan(self, after: str) -> tuple[int, bytes]:
         sent = self.shared.sent.value
