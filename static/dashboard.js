@@ -118,6 +118,7 @@ function alarms(list) {
     if (alarm.link) { const link = element("a", alarm.title); link.href = alarm.link; title.append(link); }
     item.append(title);
     if (alarm.detail) item.append(element("p", alarm.detail, "note"));
+    if (alarm.runbook) { const link = element("a", words.runbook); link.href = alarm.runbook; item.append(link); }
     return item;
   }));
   if (list.length) $("announce").textContent = list.map((alarm) => alarm.title).join(". ");

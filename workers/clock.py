@@ -14,6 +14,7 @@ def tick() -> None:
     answers.tick()
     inference.tick()
     segments.tick()
+    metrics.wake()
     metrics.heartbeat("clock")
 
 
@@ -24,3 +25,4 @@ def minute() -> None:
     answers.minute()
     inference.minute()
     segments.minute()
+    metrics.watch()

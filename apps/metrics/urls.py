@@ -6,6 +6,7 @@ from apps.metrics import api, consumers, views
 
 urlpatterns = [
     path("", views.Dashboard.as_view(), name="dashboard"),
+    path("runbooks/", views.Runbooks.as_view(), name="runbooks"),
     path("api/v1/metrics/", api.SeriesView.as_view(), name="metrics"),
     path("healthz", api.alive),
     path("readyz", api.ready),

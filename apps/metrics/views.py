@@ -1,12 +1,15 @@
-"""The operators' dashboard."""
+"""The operators' dashboard, and the runbooks."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import markdown
+from django.conf import settings
 from django.contrib.auth.mixins import LoginRequiredMixin
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext_lazy as _
 from django.views.generic import TemplateView
 
@@ -65,6 +68,7 @@ WORDS = {
     "stale_short": _("The page is not live any more."),
     "out": _("You are signed out. Sign in again to go on."),
     "per_s": _("{number} a second"),
+    "runbook": _("What to do"),
     "span": _("last {range}"),
     "change": _("{points} points in the last {range}"),
     "plot": _("{title}, last {range}. Use the arrow keys to read values."),
@@ -99,3 +103,15 @@ class Dashboard(LoginRequiredMixin, TemplateView):
             words={name: str(word) for name, word in WORDS.items()},
             **kwargs,
         )
+
+
+class Runbooks(LoginRequiredMixin, TemplateView):
+    """What to do about each alarm: the page of the documents, with an anchor for each."""
+
+    template_name = "metrics/runbooks.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Give the page the document, written as HTML."""
+        text = (settings.BASE_DIR / "docs" / "runbooks.md").read_text(encoding="utf-8")
+        written = markdown.markdown(text, extensions=["attr_list", "tables"], output_format="html")
+        return super().get_context_data(document=mark_safe(written), **kwargs)  # noqa: S308 - our own document

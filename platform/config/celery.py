@@ -13,7 +13,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 NICENESS = 10
 
-DOORS = ("heartbeat", "judge", "clock", "infer", "prefetch", "train")
+DOORS = ("heartbeat", "judge", "clock", "infer", "prefetch", "train", "notices")
 app = Celery("touchstone", include=[f"workers.{name}" for name in DOORS])
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(

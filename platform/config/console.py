@@ -74,6 +74,8 @@ GROUPS: tuple[tuple[Any, tuple[Page, ...]], ...] = (
         (
             (_("Members"), "group", "admin:access_membership_changelist", "reads", ""),
             (_("API keys"), "key", "admin:access_apikey_changelist", "operates", ""),
+            (_("Alarms"), "notifications", "admin:metrics_alarm_changelist", "reads", ""),
+            (_("Hooks"), "webhook", "admin:metrics_hook_changelist", "operates", ""),
             (_("Audit log"), "history", "admin:access_auditevent_changelist", "reads", ""),
             (_("Workspaces"), "workspaces", "admin:access_workspace_changelist", "reads", ""),
             (_("People"), "person", "admin:access_user_changelist", "is_superuser", ""),

@@ -133,6 +133,16 @@ FORMAT_MODULE_PATH = ["config.formats"]
 TIME_ZONE = "UTC"
 USE_TZ = True
 
+# Where people reach the console from mails and webhooks, and who sends the mails.
+PUBLIC_URL = environment.text("PUBLIC_URL", "").rstrip("/")
+EMAIL_HOST = environment.text("EMAIL_HOST", "")
+EMAIL_PORT = environment.integer("EMAIL_PORT", 587)
+EMAIL_HOST_USER = environment.text("EMAIL_USER", "")
+EMAIL_HOST_PASSWORD = environment.text("EMAIL_PASSWORD", "")
+EMAIL_USE_TLS = environment.flag("EMAIL_TLS", True)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = environment.text("EMAIL_FROM", "touchstone@localhost")
+
 STATIC_URL = "static/"
 STATIC_ROOT = VAR / "static"
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)

@@ -39,6 +39,8 @@ class Namespace(Row):
         editable=False,
         help_text=_("Why promotion paused by itself; empty while it runs."),
     )
+    drift = models.JSONField(default=list, editable=False, help_text=_("What changed against the week before."))
+    drift_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["workspace", "name"], name="one_namespace_per_name")]

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from apps.answers.core.policy import Policy
 from apps.answers.models import Namespace, Query, Replay, Verification
-from apps.answers.services import judging, upkeep, verifying
+from apps.answers.services import drifting, judging, upkeep, verifying
 
 
 def tick() -> None:
@@ -24,6 +24,7 @@ def minute() -> None:
     judging.learn_if_taught()
     verifying.retry_broken()
     judging.watch()
+    drifting.watch()
 
 
 def wake() -> int:

@@ -9,13 +9,15 @@ from uuid import UUID
 from django.db.models import Count, Min, Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from apps.access.core.prices import Prices
 from apps.answers.models import Namespace, Verification
-from apps.answers.services import powers
+from apps.answers.services import drifting, judging, powers
 from apps.metrics import services as metrics
 
 LONG_QUEUE = 1_000
+MOST_REVIEWS = 1_000
 WAITING = (Verification.Status.QUEUED, Verification.Status.RUNNING)
 
 
@@ -24,6 +26,7 @@ def register() -> None:
     metrics.register("answers", gauge, alarms)
     metrics.register_savings("answers", savings)
     metrics.register_check("embedder", embedder_trouble)
+    metrics.register_reviews(waiting)
 
 
 def gauge(workspace_id: UUID) -> dict[str, Any]:
@@ -40,19 +43,31 @@ def alarms(workspace_id: UUID) -> list[dict[str, Any]]:
     rows = Verification.objects.filter(namespace__workspace_id=workspace_id, status__in=WAITING)
     found = [
         {
-            "title": f"Promotion is paused in {row.name}",
+            "title": _("Promotion is paused in %(name)s") % {"name": row.name},
             "detail": row.promotion_paused,
             "link": reverse("admin:index"),
+            "runbook": metrics.runbook("promotion"),
         }
         for row in Namespace.objects.filter(workspace_id=workspace_id).exclude(promotion_paused="")
     ]
     depth = rows[: LONG_QUEUE + 1].count()
     if depth > LONG_QUEUE:
-        detail = "Serving is not affected. Is the judge's endpoint slow, or its worker down?"
-        found.append(
-            {"title": f"More than {LONG_QUEUE:,} near misses wait for the judge", "detail": detail, "link": ""}
-        )
+        detail = _("Serving is not affected. Is the judge's endpoint slow, or its worker down?")
+        title = _("More than %(count)s near misses wait for the judge") % {"count": f"{LONG_QUEUE:,}"}
+        found.append({"title": title, "detail": detail, "runbook": metrics.runbook("queue")})
+    for row in Namespace.objects.filter(workspace_id=workspace_id).exclude(drift=[]):
+        detail = " ".join(drifting.told(each) for each in row.drift)
+        link = reverse("admin:answers_namespace_change", args=[row.pk])
+        title = _("What is asked in %(name)s has changed") % {"name": row.name}
+        found.append({"title": title, "detail": detail, "link": link, "runbook": metrics.runbook("drift")})
     return found
+
+
+def waiting(workspace_id: UUID) -> metrics.Waiting:
+    """Count the near misses that wait for a person."""
+    spaces = Namespace.objects.filter(workspace_id=workspace_id)
+    count = sum(judging.review_queue(space)[:MOST_REVIEWS].count() for space in spaces)
+    return metrics.Waiting(_("Near misses to review"), count, reverse("admin:index"))
 
 
 def embedder_trouble() -> str:

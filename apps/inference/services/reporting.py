@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import Count, Q
 from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from apps.access.core.prices import Prices
 from apps.inference.models import Job, Network, Stream
@@ -59,18 +60,21 @@ def alarms(workspace_id: UUID) -> list[dict[str, Any]]:
     """List what an operator should look at: failed preparations, agreement under the target."""
     found = [
         {
-            "title": f"The model {row.name} could not be prepared",
+            "title": _("The model %(name)s could not be prepared") % {"name": row.name},
             "detail": row.error,
             "link": reverse("admin:inference_network_change", args=[row.pk]),
+            "runbook": metrics.runbook("model"),
         }
         for row in Network.objects.filter(workspace_id=workspace_id, status=Network.Status.FAILED)[:3]
     ]
     recent = Job.objects.filter(workspace_id=workspace_id, source=None, created_at__gt=Now() - LATE)
     low = recent.filter(mode=Job.Mode.BUDGET, stats__agreement__lt=TARGET - 0.05).select_related("network")
     for row in low.order_by("-created_at")[:3]:
-        detail = f"{row.network.name} agreed with the plain run on {row.stats['agreement']:.1%} of the frames compared."
+        levels = {"model": row.network.name, "share": 100 * row.stats["agreement"]}
+        detail = _("%(model)s agreed with the plain run on %(share).1f%% of the frames compared.") % levels
         link = reverse("admin:inference_job_change", args=[row.pk])
-        found.append({"title": f"Agreement is low in {row}", "detail": detail, "link": link})
+        title = _("Agreement is low in %(job)s") % {"job": row}
+        found.append({"title": title, "detail": detail, "link": link, "runbook": metrics.runbook("agreement")})
     return found
 
 

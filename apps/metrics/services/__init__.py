@@ -1,29 +1,40 @@
-"""Verbs of metrics: count on the request path, flush to Valkey, fold into rows, read series, say how things stand."""
+"""Verbs of metrics: count, flush, fold into rows, read series, say how things stand, tell who wants to know."""
 
+from apps.metrics.services.alarming import Waiting, notify, register_reviews, watch
 from apps.metrics.services.counting import count, flush, observe
 from apps.metrics.services.folding import fold
 from apps.metrics.services.health import heartbeat, readiness, register_check
+from apps.metrics.services.notifying import perform, remove, save, wake
 from apps.metrics.services.reading import CACHES, OUTCOMES, series, subjects
 from apps.metrics.services.saving import Day, Saving, register_savings, saved
-from apps.metrics.services.standing import alarms, register, snapshot
+from apps.metrics.services.standing import alarms, register, runbook, snapshot
 
 __all__ = [
     "CACHES",
     "OUTCOMES",
     "Day",
     "Saving",
+    "Waiting",
     "alarms",
     "count",
     "flush",
     "fold",
     "heartbeat",
+    "notify",
     "observe",
+    "perform",
     "readiness",
     "register",
     "register_check",
+    "register_reviews",
     "register_savings",
+    "remove",
+    "runbook",
+    "save",
     "saved",
     "series",
     "snapshot",
     "subjects",
+    "wake",
+    "watch",
 ]

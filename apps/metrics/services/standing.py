@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from apps.metrics.services import buckets, health, reading
 from apps.metrics.services.buckets import Key, Sum
 from apps.metrics.services.counting import BUCKET_S
@@ -22,7 +24,8 @@ LARGEST_BYTES = 8_000
 MOST_SUBJECTS = 20
 MOST_ALARMS = 8
 MOST_COUNTS = 40
-LETTERS = {"title": 120, "detail": 240, "link": 200}
+LETTERS = {"title": 120, "detail": 240, "link": 200, "runbook": 80}
+RUNBOOKS = "/runbooks/#"
 ASK_AGAIN_S = 3.0  # gauges and alarms ask the database; they are not asked every second
 Gauge = Callable[[UUID], dict[str, Any]]
 Alarms = Callable[[UUID], list[dict[str, Any]]]
@@ -126,18 +129,19 @@ def _ask(workspace_id: UUID) -> Asked:
     if at and time.monotonic() - at < ASK_AGAIN_S:
         return known
     gauges, alarms = dict[str, dict[str, Any]](), _silence()
+    log_says = _("The log of the site says why.")
     for cache, gauge in _gauges.items():
         try:
             gauges[cache] = gauge(workspace_id)
         except Exception:  # the counts must be shown all the same
             log.exception("the gauge of %s is broken", cache)
-            alarms.append({"title": f"The gauge of {cache} cannot be read", "detail": "The log of the site says why."})
+            alarms.append({"title": _("The gauge of %(cache)s cannot be read") % {"cache": cache}, "detail": log_says})
     for more in _alarms:
         try:
             alarms += more(workspace_id)
         except Exception:
             log.exception("alarms are broken")
-            alarms.append({"title": "Some alarms cannot be read", "detail": "The log of the site says why."})
+            alarms.append({"title": _("Some alarms cannot be read"), "detail": log_says})
     short = [{name: str(alarm.get(name, ""))[:most] for name, most in LETTERS.items()} for alarm in alarms]
     _asked[workspace_id] = (time.monotonic(), (gauges, short[:MOST_ALARMS]))
     return _asked[workspace_id][1]
@@ -147,9 +151,14 @@ def _silence() -> list[dict[str, Any]]:
     silent = health.silent_workers((*health.WORKERS, *health.HEAVY))
     if not silent:
         return []
-    detail = "Serving goes on. What this worker does waits until it is back."
-    names = " and ".join(filter(None, (", ".join(silent[:-1]), silent[-1])))
-    return [{"title": f"No sign of life from {names}", "detail": detail, "link": "/readyz"}]
+    detail = _("Serving goes on. What this worker does waits until it is back.")
+    title = _("No sign of life from %(workers)s") % {"workers": ", ".join(silent)}
+    return [{"title": title, "detail": detail, "link": "/readyz", "runbook": runbook("worker")}]
+
+
+def runbook(name: str) -> str:
+    """Give the address of what to do about an alarm."""
+    return f"{RUNBOOKS}{name}"
 
 
 def _fitted(snapshot: dict[str, Any]) -> dict[str, Any]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db.models.functions import Now
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 
 from apps.access.core.prices import Prices
 from apps.metrics import services as metrics
@@ -18,9 +21,9 @@ from apps.segments.services import edges
 CACHE = "segments"
 LIVE = timedelta(minutes=1)
 WORDS = {
-    "prediction_latency": "predictions are slow",
-    "features_fresh": "features are old",
-    "access_pattern": "viewers ask for other videos than usual",
+    "prediction_latency": lazy("predictions are slow"),
+    "features_fresh": lazy("features are old"),
+    "access_pattern": lazy("viewers ask for other videos than usual"),
 }
 
 
@@ -48,21 +51,30 @@ def alarms(workspace_id: UUID) -> list[dict[str, Any]]:
     found = []
     for row in Edge.objects.filter(workspace_id=workspace_id, seen_at__isnull=False):
         link = reverse("admin:segments_edge_change", args=[row.pk])
-        if row.collapsed:
-            failed = ", ".join(WORDS.get(check, check) for check in row.collapsed["failed"]) or "no check says why"
-            detail = f"Byte hits fell from {row.collapsed['usual']:.0%} to {row.collapsed['now']:.0%}: {failed}."
-            found.append({"title": f"Hits collapse at {row.name}", "detail": detail, "link": link})
-        if edges.lost(row):
-            detail = "It goes on as a plain LRU cache; nothing is prewarmed."
-            found.append({"title": f"No word from the edge {row.name}", "detail": detail, "link": link})
-        elif row.mode == "fallback":
-            detail = "The plan lost to LRU there, so the edge does without it for now."
-            found.append({"title": f"The edge {row.name} fell back", "detail": detail, "link": link})
+        for title, detail, runbook in _of_edge(row):
+            found.append({"title": title, "detail": detail, "link": link, "runbook": metrics.runbook(runbook)})
     failed_videos = Video.objects.filter(workspace_id=workspace_id, status=Video.Status.FAILED).order_by("-pk")
     for video in failed_videos[:2]:
         link = reverse("admin:segments_video_change", args=[video.pk])
-        found.append({"title": f"{video.title} could not be ingested", "detail": video.error, "link": link})
+        title = _("%(title)s could not be ingested") % {"title": video.title}
+        found.append({"title": title, "detail": video.error, "link": link, "runbook": metrics.runbook("video")})
     return found
+
+
+def _of_edge(row: Edge) -> Iterator[tuple[str, str, str]]:
+    """Say what is wrong with an edge: title, detail, runbook."""
+    name = {"name": row.name}
+    if row.collapsed:
+        failed = ", ".join(str(WORDS.get(check, check)) for check in row.collapsed["failed"]) or _("no check says why")
+        levels = {"usual": 100 * row.collapsed["usual"], "now": 100 * row.collapsed["now"], "failed": failed}
+        detail = _("Byte hits fell from %(usual).0f%% to %(now).0f%%: %(failed)s.") % levels
+        yield _("Hits collapse at %(name)s") % name, detail, "collapse"
+    if edges.lost(row):
+        detail = _("It goes on as a plain LRU cache; nothing is prewarmed.")
+        yield _("No word from the edge %(name)s") % name, detail, "edge"
+    elif row.mode == "fallback":
+        detail = _("The plan lost to LRU there, so the edge does without it for now.")
+        yield _("The edge %(name)s fell back") % name, detail, "fallback"
 
 
 def savings(counts: Counter[str], prices: Prices) -> list[metrics.Saving]:

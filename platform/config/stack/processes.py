@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from config.stack import children
 
 LONGEST_PAUSE_S = 10.0
+MORE = {"judge": ("notices",)}
 COLOURS = ("36", "35", "33", "32", "34", "31")
 Launch = Callable[[], "subprocess.Popen[bytes]"]
 
@@ -44,8 +45,9 @@ def web(port: int, host: str = "127.0.0.1") -> Process:
 
 
 def worker(queue: str, *options: str) -> Process:
-    """Describe a Celery worker that serves one queue with one process."""
-    command = [sys.executable, "-m", "celery", "-q", "-A", "config.celery", "worker", "-Q", queue, "-n", f"{queue}@%h"]
+    """Describe a Celery worker of one process; it serves its queue and, in turn, those of MORE."""
+    queues = ",".join((queue, *MORE.get(queue, ())))
+    command = [sys.executable, "-m", "celery", "-q", "-A", "config.celery", "worker", "-Q", queues, "-n", f"{queue}@%h"]
     quiet = ["--without-gossip", "--without-mingle", "--loglevel", "WARNING"]
     return Process(queue, [*command, "-P", "solo", *quiet, *options])
 

@@ -1,0 +1,1 @@
+"""What metrics compute without a database."""
