@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.text import get_text_list
 from django.utils.translation import gettext as _
 
 from apps.metrics.services import buckets, health, reading
@@ -152,7 +153,7 @@ def _silence() -> list[dict[str, Any]]:
     if not silent:
         return []
     detail = _("Serving goes on. What this worker does waits until it is back.")
-    title = _("No sign of life from %(workers)s") % {"workers": ", ".join(silent)}
+    title = _("No sign of life from %(workers)s") % {"workers": get_text_list(silent, _("and"))}
     return [{"title": title, "detail": detail, "link": "/readyz", "runbook": runbook("worker")}]
 
 
