@@ -54,12 +54,13 @@ def watch() -> None:
 
 
 def _compare(workspace: Workspace) -> None:
-    now = {alarm["title"]: alarm for alarm in standing.alarms(workspace.pk)}
+    alarms, whole = standing.every_alarm(workspace.pk)
+    now = {alarm["title"]: alarm for alarm in alarms}
     with transaction.atomic():
         open_ones = list(Alarm.objects.select_for_update().filter(workspace=workspace, ended_at=None))
         known = {row.title for row in open_ones}
         for row in open_ones:
-            if row.title not in now:
+            if whole and row.title not in now:  # what cannot be read has not ended
                 row.ended_at = timezone.now()
                 row.save(update_fields=["ended_at"])
                 _tell_alarm(row, "alarm.ended")

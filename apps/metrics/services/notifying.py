@@ -38,11 +38,14 @@ def save(caller: Caller, hook: Hook) -> Hook:
         Invalid: no such address can be told.
     """
     _check(hook)
+    if Hook.objects.filter(workspace_id=caller.workspace_id, name=hook.name).exclude(pk=hook.pk).exists():
+        raise Invalid(_("There is a hook of this name already."), field="name")
     new = hook._state.adding
     hook.workspace_id = caller.workspace_id
     hook.secret = hook.secret or signing.new_secret()
     hook.save()
-    record(caller, "hook.create" if new else "hook.change", hook, name=hook.name, address=hook.address)
+    # An address can be a secret by itself, and viewers read the audit log.
+    record(caller, "hook.create" if new else "hook.change", hook, name=hook.name, kind=hook.kind)
     return hook
 
 
@@ -100,7 +103,7 @@ def _mail(row: Notice, hook: Hook) -> None:
     subject = f"[{row.body['workspace']}] {data.get('title') or _('Near misses wait for a person')}"
     if event == "alarm.ended":
         subject += " " + _("(over)")
-    EmailMessage(subject, _written(data), settings.DEFAULT_FROM_EMAIL, [hook.address]).send()
+    EmailMessage(" ".join(subject.split()), _written(data), settings.DEFAULT_FROM_EMAIL, [hook.address]).send()
 
 
 def _written(data: dict[str, Any]) -> str:

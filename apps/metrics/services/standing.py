@@ -8,7 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.utils.text import get_text_list
@@ -32,7 +32,16 @@ Gauge = Callable[[UUID], dict[str, Any]]
 Alarms = Callable[[UUID], list[dict[str, Any]]]
 Pair = tuple[Sum, Sum]
 Bucket = dict[Key, Sum]
-Asked = tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]
+
+
+class Asked(NamedTuple):
+    """What gauges and alarms said; `whole` unless some alarms could not be read."""
+
+    gauges: dict[str, dict[str, Any]]
+    alarms: list[dict[str, Any]]
+    whole: bool
+
+
 _gauges: dict[str, Gauge] = {}
 _alarms: list[Alarms] = []
 _asked: dict[UUID, tuple[float, Asked]] = {}
@@ -47,8 +56,14 @@ def register(cache: str, gauge: Gauge, alarms: Alarms) -> None:
 
 
 def alarms(workspace_id: UUID) -> list[dict[str, Any]]:
-    """Give the alarms of a workspace, at most three seconds old."""
-    return list(_ask(workspace_id)[1])
+    """Give the first alarms of a workspace, at most three seconds old."""
+    return _ask(workspace_id).alarms[:MOST_ALARMS]
+
+
+def every_alarm(workspace_id: UUID) -> tuple[list[dict[str, Any]], bool]:
+    """Give all alarms of a workspace, and whether all could be read."""
+    asked = _ask(workspace_id)
+    return asked.alarms, asked.whole
 
 
 def forget() -> None:
@@ -62,10 +77,10 @@ def snapshot(workspace_id: UUID) -> dict[str, Any]:
     now = time.time()
     recent = buckets.read(buckets.starts_between(now - LIVE_S, now))
     mine = _mine(recent, str(workspace_id), now)
-    gauges, alarms = _ask(workspace_id)
+    gauges, alarms, _whole = _ask(workspace_id)
     caches = {cache: {**_cache(cache, mine[cache], now), **gauges.get(cache, {})} for cache in CACHES}
     at = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")
-    return _fitted({"at": at, **caches, "alarms": list(alarms)})
+    return _fitted({"at": at, **caches, "alarms": alarms[:MOST_ALARMS]})
 
 
 def _mine(recent: dict[int, Bucket], workspace: str, now: float) -> dict[str, dict[str, Pair]]:
@@ -126,11 +141,11 @@ def _summary(cache: str, parts: Pair, now: float) -> dict[str, Any]:
 
 def _ask(workspace_id: UUID) -> Asked:
     """Ask gauges and alarms, a few seconds apart; one that breaks becomes an alarm itself."""
-    at, known = _asked.get(workspace_id, (0.0, ({}, [])))
+    at, known = _asked.get(workspace_id, (0.0, Asked({}, [], whole=True)))
     if at and time.monotonic() - at < ASK_AGAIN_S:
         return known
     gauges, alarms = dict[str, dict[str, Any]](), _silence()
-    log_says = _("The log of the site says why.")
+    log_says, whole = _("The log of the site says why."), True
     for cache, gauge in _gauges.items():
         try:
             gauges[cache] = gauge(workspace_id)
@@ -142,9 +157,10 @@ def _ask(workspace_id: UUID) -> Asked:
             alarms += more(workspace_id)
         except Exception:
             log.exception("alarms are broken")
+            whole = False
             alarms.append({"title": _("Some alarms cannot be read"), "detail": log_says})
     short = [{name: str(alarm.get(name, ""))[:most] for name, most in LETTERS.items()} for alarm in alarms]
-    _asked[workspace_id] = (time.monotonic(), (gauges, short[:MOST_ALARMS]))
+    _asked[workspace_id] = (time.monotonic(), Asked(gauges, short, whole))
     return _asked[workspace_id][1]
 
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from apps.segments.core import plan as plans
 from apps.segments.core import value
 from apps.segments.core.catalogue import SEGMENT_S, Bools
-from apps.segments.core.control import Measure
+from apps.segments.core.control import WINDOW_FACTOR, Measure
 from apps.segments.core.plan import Stage, Wish
 from apps.segments.core.predictor import Retention
 from apps.segments.models import Edge, Event, Held, Pin, Plan
@@ -113,7 +113,7 @@ def _cached(edge: Edge, known: Stock) -> Bools:
 
 def _steps(edge: Edge) -> int:
     """Look less far ahead while that is the measure against a collapse."""
-    return round(AHEAD * 0.7) if Measure.WINDOW in edge.measures else AHEAD
+    return round(AHEAD * WINDOW_FACTOR) if Measure.WINDOW in edge.measures else AHEAD
 
 
 def _path(known: Stock, watchers: list[Watcher], curve: Retention, ahead: int) -> Iterator[Wish]:

@@ -12,7 +12,8 @@ import numpy as np
 from apps.access.core.callers import Caller
 from apps.segments.core import predictor
 from apps.segments.core.catalogue import SEGMENT_S, Kind
-from apps.segments.models import Event, Predictor, Video
+from apps.segments.core.control import Measure
+from apps.segments.models import Edge, Event, Predictor, Video
 from apps.segments.services import viewing
 
 REMEMBER_S = 5.0
@@ -78,10 +79,17 @@ def models_of(workspace_id: UUID) -> Models:
     curve = rows.filter(kind=Predictor.Kind.RETENTION).order_by("-number").first()
     standby = load(curve) if curve else predictor.Retention.fit([])
     assert isinstance(standby, predictor.Retention)
-    model = load(serving) if serving else standby
-    found = Models(model, standby, f"{serving.kind}:{serving.number}" if serving else "retention")
+    if serving is None or _stands_by(workspace_id):
+        found = Models(standby, standby, "retention")
+    else:
+        found = Models(load(serving), standby, f"{serving.kind}:{serving.number}")
     _known[workspace_id] = (time.monotonic(), found)
     return found
+
+
+def _stands_by(workspace_id: UUID) -> bool:
+    """Say whether the retention curve serves as a measure against a collapse at one of the edges."""
+    return Edge.objects.filter(workspace_id=workspace_id, measures__contains=[Measure.STANDBY.value]).exists()
 
 
 def forget() -> None:

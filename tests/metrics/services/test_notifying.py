@@ -72,10 +72,17 @@ def test_an_alarm_is_told_once_when_it_begins_and_once_when_it_ends(
 ) -> None:
     row = hook(caller, at(receiver))
     told = [{"title": "It burns", "detail": "badly", "link": "", "runbook": ""}]
-    monkeypatch.setattr(standing, "alarms", lambda workspace: told if workspace == caller.workspace_id else [])
+    whole = [True]
+    monkeypatch.setattr(
+        standing, "every_alarm", lambda workspace: (told if workspace == caller.workspace_id else [], whole[0])
+    )
     services.watch()
     services.watch()
     told.clear()
+    whole[0] = False
+    services.watch()
+    assert Notice.objects.count() == 1  # what cannot be read has not ended
+    whole[0] = True
     services.watch()
     assert [(alarm.title, alarm.ended_at is not None) for alarm in Alarm.objects.all()] == [("It burns", True)]
     for notice in Notice.objects.order_by("pk"):
@@ -113,7 +120,7 @@ def test_a_dead_receiver_fails_no_worker(caller: Caller) -> None:
 
 def test_reviews_are_told_when_more_wait_and_once_an_hour(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     waiting = [3]
-    monkeypatch.setattr(standing, "alarms", lambda workspace: [])
+    monkeypatch.setattr(standing, "every_alarm", lambda workspace: ([], True))
     monkeypatch.setattr(alarming, "_reviews", [lambda workspace: services.Waiting("Pairs", waiting[0], "/r")])
     hook(caller, "http://127.0.0.1:9/x", alarms=False, reviews=True)
     services.watch()

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from apps.access import services as access
 from apps.access.core.callers import Caller
-from apps.segments.models import Event, Predictor, Training
-from apps.segments.services import predicting, training, viewing
+from apps.segments.models import Edge, Event, Predictor, Training
+from apps.segments.services import collapsing, predicting, training, viewing
 from tests import factories
 from tests.segments import makers
 
@@ -66,3 +66,20 @@ def test_too_few_views_are_told() -> None:
     row = training.train(caller)
     assert not Training.perform(row.pk, training.perform)
     assert "training needs 50" in Training.objects.get().error
+
+
+def test_the_curve_serves_while_that_is_the_measure_against_a_collapse() -> None:
+    caller, _ = factories.key()
+    chances = np.full((1, 12), 0.5)
+    state = {"chances": chances.tolist()}
+    common = {"workspace_id": caller.workspace_id, "loss": 0.3, "baseline": 0.4, "passes": True, "serving": True}
+    Predictor.objects.create(**common, number=1, kind="markov", state=state)
+    edge = Edge.objects.create(workspace_id=caller.workspace_id, name="north", capacity_bytes=10**8)
+    predicting.forget()
+    assert predicting.models_of(caller.workspace_id).name == "markov:1"
+    collapsing.take_measure(caller, edge, "standby_model")
+    predicting.forget()
+    assert predicting.models_of(caller.workspace_id).name == "retention"
+    Edge.objects.update(measures=[])
+    predicting.forget()
+    assert predicting.models_of(caller.workspace_id).name == "markov:1"

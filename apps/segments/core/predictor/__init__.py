@@ -1,4 +1,4 @@
-"""What a viewer will ask for next: retention curve, Markov chain and trajectory transformer behind one gate."""
+"""What a viewer will ask for next: the retention curve, and a Markov chain that must beat it."""
 
 from apps.segments.core.predictor.gate import Verdict, answer, judge, log_loss
 from apps.segments.core.predictor.markov import Markov
