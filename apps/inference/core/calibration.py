@@ -20,7 +20,8 @@ LADDER: tuple[tuple[float, float], ...] = (
 START = 5
 # One rung down makes an error about this much larger.
 _STEP = 1.4
-# Shadow runs that need not be earned, and the share of what was saved that more may cost.
+_LEAP = 3  # rungs that one shadow run may tighten by
+# Shadow runs on a rung that need not be earned, and the share of what was saved that more may cost.
 _FREE, _SPENT = 3, 0.2
 
 
@@ -134,6 +135,11 @@ class Guard:
         self._wait -= 1
         return self._wait < 0
 
+    @property
+    def proven(self) -> bool:
+        """Whether enough shadow runs were made on this rung, the last of which agreed."""
+        return len(self._here) >= _FREE and self._here[-1] >= self.target
+
     def settings(self, base: Settings) -> Settings:
         """The base settings with this guard's thresholds."""
         psnr, eps = LADDER[self.rung]
@@ -149,13 +155,20 @@ class Guard:
         mean = float(np.mean(self._here[-self.window :]))
         if min(agreement, expected) < self.target and min(mean, expected) < self.target:
             self._wary = min(2 * self._wary, 16)
-            return self._step(1)
+            return self._step(self._rungs(agreement))
         self._gap = min(1.5 * self._gap, float(self.every))
         self._wait = self._gap
         # A graded agreement (boxes, raw values) must leave room for the step; a class's comes from the margins.
         room = mean >= self.target + (1 - self.target) / 2 and looser >= self.target
         ready = self.rung > 0 and len(self._here) >= self.patience * self._wary
         return ready and room and self._step(-1)
+
+    def _rungs(self, agreement: float) -> int:
+        """How many rungs tighter: a graded agreement says how far it is from the target, yes or no does not."""
+        if not 0 < agreement < self.target:
+            return 1
+        factor = (1 - agreement) / (1 - self.target)
+        return min(_LEAP, math.ceil(math.log(factor, _STEP)))
 
     def explores(self, bailed: int) -> bool:
         """Whether, after so many frames in a row that could not be reused, one rung looser is worth a look."""
@@ -208,9 +221,9 @@ class Watched:
         """Whether this frame is to be run plain too; call once a frame."""
         if self.engine.settings.mode == "exact" or result.outcome == "dense" or not self.guard.due():
             return False
-        # Shadow runs may cost a part of what reuse has saved, beyond the first few.
+        # A rung must be proven whatever that costs; more shadow runs may cost a part of what reuse has saved.
         pace = self.engine.pace
-        return len(self.guard.measured) < _FREE or pace.shadow_ms <= _SPENT * pace.saved_ms
+        return not self.guard.proven or pace.shadow_ms <= _SPENT * pace.saved_ms
 
     def compare(self, image: npt.NDArray[np.generic], result: FrameResult) -> float:
         """Run a frame plain, take in how well its result agrees, and follow with the thresholds."""

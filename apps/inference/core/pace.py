@@ -38,7 +38,8 @@ class Pace:
             self.ratio = min(max(self.ratio, 0.1), 3.0)
         if self.plain_ms:
             self.credit = min(self.credit + max(0.0, 1 - took / self.plain_ms), 2.0)
-            self.saved_ms += self.plain_ms - took
+            # One run that was held up (a kernel compiled, another process) loses a plain run at most.
+            self.saved_ms += max(self.plain_ms - took, -self.plain_ms)
 
     def saw_reuse(self) -> None:
         """A frame cost next to nothing."""

@@ -147,3 +147,21 @@ def test_rows_of_a_detector_are_thinned_by_overlap_within_a_class() -> None:
     found = detection.boxes({"out": rows})
     assert sorted(found[:, 5].tolist()) == [0.0, 1.0]
     assert found[0, :4].tolist() == [6, 6, 14, 14]
+
+
+@pytest.mark.parametrize(("found", "rungs"), [(0.975, 1), (0.97, 2), (0.88, 3), (0.0, 1)])
+def test_a_graded_disagreement_tightens_by_as_much_as_it_tells(found: float, rungs: int) -> None:
+    guard = calibration.Guard()
+    assert guard.observe(found) is True
+    assert guard.rung == calibration.START + rungs
+
+
+def test_a_rung_is_proven_by_several_runs_the_last_of_which_agreed() -> None:
+    guard = calibration.Guard(patience=10)
+    for _ in range(2):
+        guard.observe(1.0)
+        assert not guard.proven
+    guard.observe(1.0)
+    assert guard.proven
+    guard.observe(0.9)
+    assert not guard.proven

@@ -1,0 +1,22 @@
+"""What decides by time is not led astray by one frame that was held up."""
+
+from __future__ import annotations
+
+from apps.inference.core.pace import Pace
+
+
+def test_one_run_that_was_held_up_loses_a_plain_run_at_most() -> None:
+    pace = Pace(plain_ms=20.0, dense_ms=22.0)
+    pace.saw_partial(0.3, 5_000.0)
+    assert pace.saved_ms == -20.0
+    pace.saw_partial(0.3, 5.0)
+    assert pace.saved_ms == -5.0
+
+
+def test_a_disappointment_is_forgotten() -> None:
+    pace = Pace(plain_ms=20.0, dense_ms=22.0)
+    pace.saw_partial(0.3, 5_000.0)
+    assert not pace.pays(0.5)
+    for _ in range(40):
+        pace.saw_partial(0.3, 22.0 * 0.3)
+    assert pace.pays(0.5)
