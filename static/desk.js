@@ -18,3 +18,7 @@ addEventListener("pagehide", () => {
 // Times are written in the viewer's zone, from the next page on.
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 if (zone && !document.cookie.split("; ").includes(`zone=${zone}`)) document.cookie = `zone=${zone}; path=/; max-age=31536000; samesite=lax`;
+
+// Plots and tables offer themselves as files.
+const saving = new URL("save.js", document.currentScript.src);
+addEventListener("DOMContentLoaded", () => import(saving));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from asgiref.sync import async_to_sync
 from django.test import Client
 
 from apps.access.core.callers import Caller
@@ -60,6 +61,15 @@ def fill(caller: Caller, word: str) -> dict[str, Any]:
         "access_workspace": space.workspace,
         "access_auditevent": AuditEvent.objects.filter(workspace=space.workspace).first(),
     }
+
+
+def whole(reply: Any) -> str:
+    """Read a page that comes in parts to its end."""
+
+    async def parts() -> list[bytes]:
+        return [part async for part in reply.streaming_content]
+
+    return b"".join(async_to_sync(parts)()).decode()
 
 
 def audited(verb: str) -> bool:

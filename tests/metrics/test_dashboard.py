@@ -151,6 +151,22 @@ def test_other_caches_appear_with_their_first_number(caller: Caller, site: Site,
     assert page.is_hidden("#segments")
 
 
+def test_plots_and_tables_are_kept_as_files(caller: Caller, site: Site, page: Any) -> None:
+    ask(caller, "=1+1", static_hit=6, origin__golden=6)
+    site.start_web()
+    opened(page, site)
+    page.wait_for_selector("#subjects tbody tr")
+    with page.expect_download() as kept:
+        page.click("[aria-label='PNG: Static-origin share']")
+    assert kept.value.suggested_filename.startswith("static-origin-share-")
+    assert kept.value.path().read_bytes().startswith(b"\x89PNG")
+    with page.expect_download() as kept:
+        page.click("[aria-label='CSV: Namespaces']")
+    head, line = kept.value.path().read_text("utf-8-sig").splitlines()
+    assert head.startswith("Namespace,Questions,Golden")
+    assert line.startswith("'=1+1,6,100.0%")
+
+
 def test_alarms_come_first_and_hostile_names_stay_text(caller: Caller, site: Site, page: Any) -> None:
     hostile = "<img src=x onerror=alert(1)>"
     ask(caller, hostile, miss=1)

@@ -13,12 +13,14 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 from unfold.admin import ModelAdmin
 
 from apps.access import services
 from apps.access.admin.lists import CappedPaginator, DeskList, name_people
+from apps.access.admin.tables import download
 from apps.access.api.authentication import chosen_workspace
 from apps.access.core.callers import SCOPES, Caller
 from apps.access.models import User, Workspace
@@ -169,6 +171,17 @@ class Desk(ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Say whether a person may delete."""
         return may(request, self.deletes)
+
+    def get_urls(self) -> list[Any]:
+        """Add the list as a CSV file."""
+        view = self.admin_site.admin_view(require_safe(self.csv_view))
+        return [path("csv/", view, name=f"{self.opts.app_label}_{self.opts.model_name}_csv"), *super().get_urls()]
+
+    def csv_view(self, request: HttpRequest) -> HttpResponse:
+        """Give the list as it is filtered and ordered."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return download(request, self)  # type: ignore[return-value]
 
     def get_actions(self, request: HttpRequest) -> Any:
         """Offer only our own acts: Django's bulk deletion knows no services."""

@@ -18,7 +18,8 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminSplitDateTimeWidg
 
 from apps.access.admin.desk import demand, may, told
 from apps.access.admin.lists import MOST, count_up_to
-from apps.answers.admin.spaces import BigDesk, NamespaceFilter, link_to, short, spaces_of
+from apps.access.admin.tables import short
+from apps.answers.admin.spaces import BigDesk, NamespaceFilter, link_to, spaces_of
 from apps.answers.models import Entry
 from apps.answers.services import upkeep
 

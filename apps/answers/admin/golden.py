@@ -18,10 +18,11 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from apps.access.admin.desk import caller_of, demand, told
+from apps.access.admin.tables import short
 from apps.answers.admin import acts, exploring, transfers
 from apps.answers.admin.drafts import GoldenForm
 from apps.answers.admin.history import panels
-from apps.answers.admin.spaces import AnswersDesk, NamespaceFilter, as_uuid, day, moment, short
+from apps.answers.admin.spaces import AnswersDesk, NamespaceFilter, as_uuid, day, moment
 from apps.answers.models import GoldenAnswer
 from apps.answers.models.served import MOST, served_and_promoted
 from apps.answers.services import golden

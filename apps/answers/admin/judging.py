@@ -11,8 +11,9 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
+from apps.access.admin.tables import short
 from apps.answers.admin import review
-from apps.answers.admin.spaces import AnswersDesk, BigDesk, NamespaceFilter, number, short
+from apps.answers.admin.spaces import AnswersDesk, BigDesk, NamespaceFilter, number
 from apps.answers.models import CanaryRun, Label, Verification
 
 VERDICTS = {"APPROVE": "success", "REJECT": "danger", "UNSURE": "warning", "": "default"}

@@ -21,7 +21,7 @@ from apps.answers.admin.rules import PolicyForm
 from apps.answers.admin.spaces import AnswersDesk, as_uuid, spaces_of
 from apps.answers.core.policy import Policy
 from apps.answers.models import Calibration, Namespace, PolicyChange
-from apps.answers.services import judging, policies, spaces
+from apps.answers.services import economics, judging, policies, spaces
 
 SHOWN_CHANGES = 20
 
@@ -184,6 +184,7 @@ class NamespaceAdmin(AnswersDesk):
             agreement=seen.agreement,
             false_approvals=seen.false_approve_upper() if seen.approved else None,
             judge=row.judge_state,
+            worth=economics.of_week(row),
             steps=_steps(row),
         )
 

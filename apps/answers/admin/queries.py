@@ -11,8 +11,9 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from apps.access.admin.desk import Desk, seat
+from apps.access.admin.tables import short
 from apps.access.core.callers import Caller
-from apps.answers.admin.spaces import BigDesk, NamespaceFilter, as_uuid, link_to, number, short, spaces_of
+from apps.answers.admin.spaces import BigDesk, NamespaceFilter, as_uuid, link_to, number, spaces_of
 from apps.answers.models import Feedback, GoldenAnswer, Query
 
 COLOURS = {"static_hit": "success", "dynamic_hit": "info", "miss": "default", "bypass": "default"}

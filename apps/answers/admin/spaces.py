@@ -103,12 +103,6 @@ def link_to(name: str, key: Any, title: str, query: str = "") -> str:
     return format_html('<a class="underline" href="{}">{}</a>', href, title)
 
 
-def short(value: str, most: int = 90) -> str:
-    """Shorten a text for a column."""
-    line = " ".join(value.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
-
-
 def day(at: datetime) -> str:
     """Write a day."""
     return date_format(timezone.localtime(at), "j M Y")

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from asgiref.sync import async_to_sync
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -236,17 +235,13 @@ def test_only_owners_publish_an_import() -> None:
         assert GoldenAnswer.objects.get().status == status
 
 
-async def whole(reply: Any) -> list[bytes]:
-    return [part async for part in reply.streaming_content]
-
-
 def test_an_export_can_be_imported_again() -> None:
     caller, _ = factories.key()
     factories.golden(caller, "How do I pay?", "By card.")
     desk = desks.sit("curator")
     for kind in ("csv", "jsonl"):
         reply = desk.get(reverse("admin:answers_goldenanswer_export") + f"?format={kind}")
-        content = b"".join(async_to_sync(whole)(reply)).decode()
+        content = desks.whole(reply)
         assert upload(desk, f"again.{kind}", content).context["report"].unchanged == 1
 
 

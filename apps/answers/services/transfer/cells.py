@@ -1,31 +1,12 @@
-"""One CSV cell: spreadsheets must not run it, and what was exported comes back unchanged.
-
-A cell that a spreadsheet would take for a formula (it begins with = + - @, a tab or a line break, also in full width)
-gets an apostrophe in front, and so does one that already has apostrophes in front of such a letter; reading takes one
-apostrophe off again. A list is written `a|b`, or as a JSON array where that would be ambiguous.
-"""
+"""Lists and times in a CSV cell: a list is written `a|b`, or as a JSON array where that would be ambiguous."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 
 from django.utils.dateparse import parse_date, parse_datetime
-
-GUARDED = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
-ESCAPED = re.compile(r"'+[=+\-@\t\r\n＝＋－＠]")
-
-
-def guard(cell: str) -> str:
-    """Disarm a cell for spreadsheets."""
-    return f"'{cell}" if GUARDED.match(cell) else cell
-
-
-def unguard(cell: str) -> str:
-    """Undo `guard`."""
-    return cell[1:] if ESCAPED.match(cell) else cell
 
 
 def join(items: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from apps.access.core.callers import Caller
+from apps.access.core.cells import guard
 from apps.answers.models import GoldenAnswer
 from apps.answers.services.transfer import cells
 from apps.answers.services.transfer.records import FIELDS, LISTS
@@ -55,7 +56,7 @@ def _csv(pages: Iterable[list[GoldenAnswer]]) -> Iterator[str]:
     yield ",".join(FIELDS) + "\r\n"
     for page in pages:
         part = io.StringIO(newline="")
-        csv.writer(part).writerows([[cells.guard(_cell(row, name)) for name in FIELDS] for row in page])
+        csv.writer(part).writerows([[guard(_cell(row, name)) for name in FIELDS] for row in page])
         yield part.getvalue()
 
 

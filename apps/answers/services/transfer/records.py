@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
 from apps.access import services as access
+from apps.access.core.cells import unguard
 from apps.answers.services.filling import MAX_ANSWER
 from apps.answers.services.transfer import cells
 
@@ -144,7 +145,7 @@ def _csv_record(row: int, header: list[str], line: list[str]) -> Record | Faulty
 
 def _from_cell(name: str, cell: str) -> Any:
     """Give the value of a cell, or the ValueError that says why it has none."""
-    cell = cells.unguard(cell)
+    cell = unguard(cell)
     try:
         return cells.split(cell) if name in LISTS else cells.moment(cell) if name in MOMENTS else cell
     except ValueError as problem:
