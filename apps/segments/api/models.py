@@ -22,7 +22,7 @@ from apps.segments.services import training
 class TrainRequest(serializers.Serializer[Any]):
     """Which kind to train; all of them when none is named."""
 
-    kind = serializers.ChoiceField(["retention", "markov"], required=False)
+    kind = serializers.ChoiceField(Predictor.Kind.choices, required=False)
 
 
 class TrainingSerializer(serializers.ModelSerializer[Training]):

@@ -34,8 +34,8 @@ def views(trace: Trace) -> list[View]:
 def lines(trace: Trace) -> Iterator[str]:
     """Tell in words, one line a model, how well it predicts viewers it has never seen."""
     seen, held_out = predictor.split(views(trace))
-    retention, markov = predictor.Retention.fit(seen), predictor.Markov.fit(seen)
-    models: tuple[Predictor, ...] = (retention, markov)
+    retention = predictor.Retention.fit(seen)
+    models: tuple[Predictor, ...] = (retention, predictor.Markov.fit(seen), predictor.fit(seen))
     for model in models:
         verdict = predictor.judge(model, retention, held_out, COUNT, MOST)
         yield (

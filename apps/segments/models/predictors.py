@@ -20,6 +20,7 @@ class Predictor(Row):
 
         RETENTION = "retention", _("Retention curve")
         MARKOV = "markov", _("Markov chain")
+        TRANSFORMER = "transformer", _("Trajectory transformer")
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="predictors")
     number = models.PositiveIntegerField()

@@ -14,13 +14,14 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from apps.segments.core import plan as plans
-from apps.segments.core import value
-from apps.segments.core.catalogue import SEGMENT_S, Bools
+from apps.segments.core import predictor, value
+from apps.segments.core.catalogue import SEGMENT_S, Bools, Floats
 from apps.segments.core.control import WINDOW_FACTOR, Measure
 from apps.segments.core.plan import Stage, Wish
 from apps.segments.core.predictor import Retention
 from apps.segments.models import Edge, Event, Held, Pin, Plan
 from apps.segments.services import predicting
+from apps.segments.services.predicting import Models
 from apps.segments.services.stock import Stock, rows_of, stock
 
 EVERY = timedelta(seconds=10)
@@ -54,8 +55,8 @@ def make(edge: Edge) -> Plan | None:
         return None
     now = timezone.now()
     watchers = list(_watchers(edge.workspace_id, known))
-    curve = predicting.models_of(edge.workspace_id).standby
-    demand = value.Demand(_survival(known, curve), _start_rates(edge.workspace_id, known))
+    models = predicting.models_of(edge.workspace_id)
+    demand = value.Demand(_survival(known, models.standby), _start_rates(edge.workspace_id, known))
     crowd = value.crowd([
         (each.video, each.rendition, each.index, max(0.0, (now - each.at).total_seconds()))
         for each in watchers if each.event not in (What.END, What.INTENT)
@@ -65,7 +66,7 @@ def make(edge: Edge) -> Plan | None:
         edge.capacity_bytes, _cached(edge, known), min(1.0, edge.load), edge.limit_bps, used_bytes=edge.occupied_bytes
     )
     rules = plans.Rules(interval_s=EVERY.total_seconds(), shadow=edge.shadow)
-    wishes = [*_path(known, watchers, curve, _steps(edge)), *_intent(known, watchers), *_placement(known, edge)]
+    wishes = [*_path(known, watchers, models, _steps(edge)), *_intent(known, watchers), *_placement(known, edge)]
     factor = value.adjustment(known.catalogue, known.traits)
     return _keep(edge, known, plans.make(known.catalogue, values, factor, told, wishes, _pins(edge, known), rules))
 
@@ -116,14 +117,18 @@ def _steps(edge: Edge) -> int:
     return round(AHEAD * WINDOW_FACTOR) if Measure.WINDOW in edge.measures else AHEAD
 
 
-def _path(known: Stock, watchers: list[Watcher], curve: Retention, ahead: int) -> Iterator[Wish]:
-    """Wish for what those who play will ask for next."""
+def _path(known: Stock, watchers: list[Watcher], models: Models, ahead: int) -> Iterator[Wish]:
+    """Wish for what those who play will ask for next, as the serving model sees it; viewers at one place are alike."""
+    seen: dict[tuple[int, int], Floats] = {}
     for each in watchers:
         if each.event in (What.END, What.INTENT, What.PAUSE):
             continue
         length = int(known.catalogue.lengths[each.video])
-        onward = np.cumprod(curve.onward(length)[each.index : each.index + ahead])
-        for step, chance in enumerate(onward[: length - 1 - each.index], start=1):
+        place = (each.video, each.index)
+        if place not in seen:
+            path = predictor.Path(each.video, length, np.array([each.index], np.int64))
+            seen[place] = predictor.answer(models.model, models.standby, path, ahead)[1]
+        for step, chance in enumerate(seen[place], start=1):
             if chance < LIKELY:
                 break
             row = known.catalogue.row(each.video, each.index + step, each.rendition)

@@ -77,12 +77,12 @@ def models_of(workspace_id: UUID) -> Models:
     rows = Predictor.objects.filter(workspace_id=workspace_id)
     serving = rows.filter(serving=True).first()
     curve = rows.filter(kind=Predictor.Kind.RETENTION).order_by("-number").first()
-    standby = load(curve) if curve else predictor.Retention.fit([])
+    standby = predictor.load(curve.kind, curve.state) if curve else predictor.Retention.fit([])
     assert isinstance(standby, predictor.Retention)
     if serving is None or _stands_by(workspace_id):
         found = Models(standby, standby, "retention")
     else:
-        found = Models(load(serving), standby, f"{serving.kind}:{serving.number}")
+        found = Models(predictor.load(serving.kind, serving.state), standby, f"{serving.kind}:{serving.number}")
     _known[workspace_id] = (time.monotonic(), found)
     return found
 
@@ -95,10 +95,3 @@ def _stands_by(workspace_id: UUID) -> bool:
 def forget() -> None:
     """Forget which models serve."""
     _known.clear()
-
-
-def load(row: Predictor) -> predictor.Predictor:
-    """Build a model from what its training kept."""
-    if row.kind == Predictor.Kind.MARKOV:
-        return predictor.Markov(np.array(row.state["chances"], np.float64))
-    return predictor.Retention(np.array(row.state["first"], np.float64), np.array(row.state["later"], np.float64))

@@ -44,6 +44,8 @@ def perform(row: Training) -> None:
     models: dict[str, predictor.Predictor] = {Kind.RETENTION: curve}
     if row.kind in ("", Kind.MARKOV):
         models[Kind.MARKOV] = predictor.Markov.fit(known)
+    if row.kind in ("", Kind.TRANSFORMER):
+        models[Kind.TRANSFORMER] = predictor.fit(known, renew=row.renew)
     row.renew()
     made = [_keep(row, kind, model, curve, unseen, len(views)) for kind, model in models.items()]
     passing = [each for each in made if each.passes]
@@ -80,17 +82,10 @@ def _keep(
     verdict = predictor.judge(model, curve, unseen)
     last = Predictor.objects.filter(workspace_id=row.workspace_id).aggregate(last=Max("number"))["last"]
     return Predictor.objects.create(
-        workspace_id=row.workspace_id, number=(last or 0) + 1, kind=kind, state=_state(model), loss=verdict.loss,
-        baseline=verdict.baseline, p99_ms=verdict.p99_ms, examples=verdict.examples, views=views,
-        passes=verdict.serves, by=row.by,
+        workspace_id=row.workspace_id, number=(last or 0) + 1, kind=kind, state=predictor.dump(model),
+        loss=verdict.loss, baseline=verdict.baseline, p99_ms=verdict.p99_ms, examples=verdict.examples,
+        views=views, passes=verdict.serves, by=row.by,
     )  # fmt: skip
-
-
-def _state(model: predictor.Predictor) -> dict[str, Any]:
-    if isinstance(model, predictor.Markov):
-        return {"chances": model.chances.tolist()}
-    assert isinstance(model, predictor.Retention)
-    return {"first": model.first.tolist(), "later": model.later.tolist()}
 
 
 def serve(caller: Caller, row: Predictor) -> Predictor:

@@ -72,7 +72,7 @@ def test_the_tuning_seed_is_never_reported() -> None:
 
 def test_predictors_are_compared_on_held_out_viewers(world: Callable[..., Trace]) -> None:
     told = list(prediction.lines(world(sessions=400)))
-    assert [line.split(",")[1].split(":")[0].strip() for line in told] == ["retention", "markov"]
+    assert [line.split(",")[1].split(":")[0].strip() for line in told] == ["retention", "markov", "transformer"]
     assert "serves: False" in told[0]
 
 

@@ -42,7 +42,7 @@ def test_training_keeps_versions_and_only_what_beats_the_curve_serves() -> None:
     row = training.train(caller)
     assert Training.perform(row.pk, training.perform)
     made = {each.kind: each for each in Predictor.objects.all()}
-    assert set(made) == {"retention", "markov"}
+    assert set(made) == {"retention", "markov", "transformer"}
     assert made["retention"].loss == pytest.approx(made["retention"].baseline)
     serving = Predictor.objects.filter(serving=True).first()
     assert (serving is not None) == any(each.passes for each in made.values())

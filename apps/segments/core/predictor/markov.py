@@ -32,11 +32,11 @@ class Markov:
         """Count steps; where little was seen, lean on the chances over the whole video."""
         counts = np.zeros((BINS, STATES, STATES))
         for view in views:
-            classes = _classes(view.indices)
-            after = np.append(classes[1:], END)
+            steps = classes(view.indices)
+            after = np.append(steps[1:], END)
             bins = np.minimum(BINS - 1, view.indices * BINS // max(1, view.length))
             inside = view.indices < view.length - 1
-            np.add.at(counts, (bins[inside], classes[inside], after[inside]), 1.0)
+            np.add.at(counts, (bins[inside], steps[inside], after[inside]), 1.0)
         whole = counts.sum(0) + 0.01
         whole /= whole.sum(1, keepdims=True)
         return cls((counts + prior * whole) / (counts.sum(2, keepdims=True) + prior))
@@ -45,7 +45,7 @@ class Markov:
         """Follow the chance of playing straight on; after a jump back, count on playing over the gap again."""
         now, length = int(path.indices[-1]), path.length
         ahead = min(count, length - 1 - now)
-        state, reach = int(_classes(path.indices[-2:])[-1]), 1.0
+        state, reach = int(classes(path.indices[-2:])[-1]), 1.0
         found = np.zeros(max(0, ahead))
         for step in range(ahead):
             chances = self.chances[min(BINS - 1, (now + step) * BINS // length), state]
@@ -59,7 +59,7 @@ class Markov:
         return np.asarray(np.clip(found, 1e-4, 1 - 1e-4), np.float64)
 
 
-def _classes(indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def classes(indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Give the class of the step that led to each segment; the first one counts as going on."""
     found = np.full(len(indices), NEXT, np.int64)
     found[1:] = np.searchsorted(EDGES, np.diff(indices), side="right")
