@@ -5,6 +5,7 @@ from apps.metrics.services.counting import count, flush, observe
 from apps.metrics.services.folding import fold
 from apps.metrics.services.health import heartbeat, readiness, register_check
 from apps.metrics.services.notifying import perform, remove, save, wake
+from apps.metrics.services.pressure import rest_s
 from apps.metrics.services.reading import CACHES, OUTCOMES, series, subjects
 from apps.metrics.services.saving import Day, Saving, register_savings, saved
 from apps.metrics.services.standing import alarms, register, runbook, snapshot
@@ -29,6 +30,7 @@ __all__ = [
     "register_reviews",
     "register_savings",
     "remove",
+    "rest_s",
     "runbook",
     "save",
     "saved",

@@ -18,7 +18,7 @@ BATCH, EPOCHS, PATIENCE, RATE, DECAY = 256, 20, 3, 2e-3, 1e-2
 Data = tuple[Inputs, Floats, Floats]
 
 
-def fit(views: Sequence[View], seed: int = 0, renew: Callable[[], None] = lambda: None) -> Trajectory:
+def fit(views: Sequence[View], seed: int = 0, renew: Callable[[], object] = lambda: None) -> Trajectory:
     """Fit a model; a tenth of the viewers say when to stop.
 
     Args:
@@ -45,7 +45,7 @@ def fit(views: Sequence[View], seed: int = 0, renew: Callable[[], None] = lambda
     waited = 0
     for _ in range(EPOCHS):
         order = torch.randperm(len(examples_in[0]))
-        for batch in order.split(BATCH):
+        for batch in torch.split(order, BATCH):
             optimiser.zero_grad()
             _loss(torch, weights, [column[batch] for column in examples_in]).backward()
             optimiser.step()
@@ -86,7 +86,7 @@ def _checked(torch: Any, weights: dict[str, Any], columns: list[Any]) -> float:
     """Give the loss over many examples, some at a time: large blocks of memory would come and go."""
     total = torch.tensor(0.0)
     with torch.no_grad():
-        for parts in zip(*(column.split(BATCH) for column in columns), strict=True):
+        for parts in zip(*(torch.split(column, BATCH) for column in columns), strict=True):
             total += _loss(torch, weights, list(parts)) * parts[-1].sum()
     return float(total / columns[-1].sum())
 
