@@ -66,6 +66,7 @@ GROUPS: tuple[tuple[Any, tuple[Page, ...]], ...] = (
             (_("Edges"), "lan", "admin:segments_edge_changelist", "reads", ""),
             (_("Pins"), "push_pin", "admin:segments_pin_changelist", "reads", ""),
             (_("Predictors"), "model_training", "admin:segments_predictor_changelist", "reads", ""),
+            (_("Weights"), "tune", "admin:segments_tuning_changelist", "operates", ""),
             (_("View log"), "visibility", "admin:segments_event_changelist", "reads", ""),
         ),
     ),

@@ -14,6 +14,7 @@ from apps.access import services as access
 from apps.access.core.callers import Caller
 from apps.segments.core import control
 from apps.segments.models import Edge, Event, Predictor, Video
+from apps.segments.services import tuning
 
 QUICK, SLOW = 0.2, 0.02  # weights of one report in the present and in the usual rate
 FEWEST_BYTES = 1_000_000
@@ -30,6 +31,8 @@ def follow(row: Edge, held: int, served: int) -> None:
     row.collapsed = {**asdict(alarm), "at": timezone.now().isoformat()} if alarm else {}
     if not alarm:
         row.measures = []
+    elif tuning.of(row.workspace_id).automatic:
+        row.measures = sorted({*row.measures, *(measure.value for measure in alarm.measures)})
 
 
 def _health(row: Edge) -> control.Health:

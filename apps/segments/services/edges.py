@@ -16,7 +16,7 @@ from apps.access.core.callers import Caller
 from apps.metrics import services as metrics
 from apps.segments.core import control
 from apps.segments.models import Edge, Held, Plan
-from apps.segments.services import collapsing
+from apps.segments.services import collapsing, tuning
 
 CACHE = "segments"
 OUTCOMES = ("hit", "miss", "prewarm", "pinned_hit")
@@ -103,7 +103,7 @@ def _steer(row: Edge) -> None:
     changed = row.limit_changed_at.timestamp() if row.limit_changed_at else 0.0
     current = min(row.limit_bps or start.original_bps, start.original_bps)
     known = control.OriginLimit(start.original_bps, current, changed)
-    after = known.after(row.retransmission, now)
+    after = known.after(row.retransmission, now, tuning.marks(tuning.of(row.workspace_id)))
     row.limit_bps = after.current_bps
     if after.changed_at != changed:
         row.limit_changed_at = timezone.now()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.db.models import Count
-from django.db.models.functions import Now
+from django.db.models import Count, F, Max
+from django.db.models.functions import Floor, Now
 from django.utils import timezone
 
 from apps.segments.core import plan as plans
@@ -20,7 +20,7 @@ from apps.segments.core.control import WINDOW_FACTOR, Measure
 from apps.segments.core.plan import Stage, Wish
 from apps.segments.core.predictor import Retention
 from apps.segments.models import Edge, Event, Held, Pin, Plan
-from apps.segments.services import predicting
+from apps.segments.services import predicting, tuning
 from apps.segments.services.predicting import Models
 from apps.segments.services.stock import Stock, rows_of, stock
 
@@ -65,9 +65,12 @@ def make(edge: Edge) -> Plan | None:
     told = plans.Edge(
         edge.capacity_bytes, _cached(edge, known), min(1.0, edge.load), edge.limit_bps, used_bytes=edge.occupied_bytes
     )
-    rules = plans.Rules(interval_s=EVERY.total_seconds(), shadow=edge.shadow)
+    chosen = tuning.of(edge.workspace_id)
+    rules = plans.Rules(interval_s=EVERY.total_seconds(), shadow=edge.shadow, pin_share=chosen.pin_share)
     wishes = [*_path(known, watchers, models, _steps(edge)), *_intent(known, watchers), *_placement(known, edge)]
-    factor = value.adjustment(known.catalogue, known.traits)
+    factor = value.adjustment(known.catalogue, known.traits, tuning.multipliers(chosen))
+    if chosen.source_score:
+        values = _scored(edge.workspace_id, known, values)
     return _keep(edge, known, plans.make(known.catalogue, values, factor, told, wishes, _pins(edge, known), rules))
 
 
@@ -87,6 +90,20 @@ def _watchers(workspace_id: UUID, known: Stock) -> Iterator[Watcher]:
 
 def _survival(known: Stock, curve: Retention) -> Any:
     return np.concatenate([curve.survival(int(length)) for length in known.catalogue.lengths])
+
+
+def _scored(workspace_id: UUID, known: Stock, values: value.Values) -> value.Values:
+    """Put WorldCache's own score in the place of the value: probability x size / root of the age, scaled to 0 to 1."""
+    ages = np.full(len(known.catalogue.sizes), RATES.total_seconds())
+    rows = Event.objects.filter(workspace_id=workspace_id, at__gt=Now() - RATES)
+    place = Floor(F("position_s") / SEGMENT_S)
+    now = timezone.now()
+    for key, index, last in rows.values_list("video_id", place).annotate(last=Max("at")).order_by():
+        for row in rows_of(known, key, int(index)):
+            ages[row] = (now - last).total_seconds()
+    chance = 1 - np.exp(-values.coming - values.starts)
+    score = value.source_score(chance, known.catalogue.sizes, np.ones(len(ages)), ages)
+    return replace(values, value=score / max(float(score.max(initial=0.0)), 1e-12))
 
 
 def _start_rates(workspace_id: UUID, known: Stock) -> Any:
