@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.db.models import Count, F, Max
-from django.db.models.functions import Floor, Now
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from apps.segments.core import plan as plans
@@ -18,16 +17,15 @@ from apps.segments.core import predictor, value
 from apps.segments.core.catalogue import SEGMENT_S, Bools, Floats
 from apps.segments.core.control import WINDOW_FACTOR, Measure
 from apps.segments.core.plan import Stage, Wish
-from apps.segments.core.predictor import Retention
 from apps.segments.models import Edge, Event, Held, Pin, Plan
-from apps.segments.services import predicting, tuning
+from apps.segments.services import demand, predicting, tuning
 from apps.segments.services.predicting import Models
 from apps.segments.services.stock import Stock, rows_of, stock
 
 EVERY = timedelta(seconds=10)
 WATCHING = timedelta(minutes=5)
-INTENT = timedelta(minutes=1)
-RATES = timedelta(hours=2)
+INTENT = timedelta(minutes=5)  # so long what somebody opened is wanted, and held once it is there
+STARTS = 0.7  # the chance that who opened a page starts its video
 USUAL_TURNOVER_S = 3_600.0
 AHEAD = 5  # segments that are wished for along a viewer's path
 LIKELY = 0.3
@@ -56,12 +54,12 @@ def make(edge: Edge) -> Plan | None:
     now = timezone.now()
     watchers = list(_watchers(edge.workspace_id, known))
     models = predicting.models_of(edge.workspace_id)
-    demand = value.Demand(_survival(known, models.standby), _start_rates(edge.workspace_id, known))
+    coming = value.Demand(demand.survival(known, models), demand.start_rates(edge.workspace_id, known))
     crowd = value.crowd([
         (each.video, each.rendition, each.index, max(0.0, (now - each.at).total_seconds()))
         for each in watchers if each.event not in (What.END, What.INTENT)
     ])  # fmt: skip
-    values = value.next_access(known.catalogue, crowd, demand, edge.turnover_s or USUAL_TURNOVER_S)
+    values = value.next_access(known.catalogue, crowd, coming, edge.turnover_s or USUAL_TURNOVER_S)
     told = plans.Edge(
         edge.capacity_bytes, _cached(edge, known), min(1.0, edge.load), edge.limit_bps, used_bytes=edge.occupied_bytes
     )
@@ -70,7 +68,8 @@ def make(edge: Edge) -> Plan | None:
     wishes = [*_path(known, watchers, models, _steps(edge)), *_intent(known, watchers), *_placement(known, edge)]
     factor = value.adjustment(known.catalogue, known.traits, tuning.multipliers(chosen))
     if chosen.source_score:
-        values = _scored(edge.workspace_id, known, values)
+        values = demand.scored(edge.workspace_id, known, values)
+    values = demand.held_for(values, wishes)
     return _keep(edge, known, plans.make(known.catalogue, values, factor, told, wishes, _pins(edge, known), rules))
 
 
@@ -86,38 +85,6 @@ def _watchers(workspace_id: UUID, known: Stock) -> Iterator[Watcher]:
         last = int(known.catalogue.lengths[video]) - 1
         rung = min(rendition, int(known.catalogue.renditions[video]) - 1)
         yield Watcher(video, rung, min(last, int(position // SEGMENT_S)), event, at)
-
-
-def _survival(known: Stock, curve: Retention) -> Any:
-    return np.concatenate([curve.survival(int(length)) for length in known.catalogue.lengths])
-
-
-def _scored(workspace_id: UUID, known: Stock, values: value.Values) -> value.Values:
-    """Put WorldCache's own score in the place of the value: probability x size / root of the age, scaled to 0 to 1."""
-    ages = np.full(len(known.catalogue.sizes), RATES.total_seconds())
-    rows = Event.objects.filter(workspace_id=workspace_id, at__gt=Now() - RATES)
-    place = Floor(F("position_s") / SEGMENT_S)
-    now = timezone.now()
-    for key, index, last in rows.values_list("video_id", place).annotate(last=Max("at")).order_by():
-        for row in rows_of(known, key, int(index)):
-            ages[row] = (now - last).total_seconds()
-    chance = 1 - np.exp(-values.coming - values.starts)
-    score = value.source_score(chance, known.catalogue.sizes, np.ones(len(ages)), ages)
-    return replace(values, value=score / max(float(score.max(initial=0.0)), 1e-12))
-
-
-def _start_rates(workspace_id: UUID, known: Stock) -> Any:
-    """Count starts a second over the last two hours, by video and rendition, with a little for what is new."""
-    catalogue = known.catalogue
-    rates = np.full((len(catalogue.lengths), int(catalogue.renditions.max())), 0.1 / RATES.total_seconds())
-    rows = Event.objects.filter(
-        workspace_id=workspace_id, event=What.PLAY, position_s__lt=3 * SEGMENT_S, at__gt=Now() - RATES
-    )
-    for key, rendition, starts in rows.values_list("video_id", "rendition").annotate(starts=Count("id")):
-        video = known.video_of.get(key)
-        if video is not None and rendition < catalogue.renditions[video]:
-            rates[video, rendition] += starts / RATES.total_seconds()
-    return rates
 
 
 def _cached(edge: Edge, known: Stock) -> Bools:
@@ -161,7 +128,7 @@ def _intent(known: Stock, watchers: list[Watcher]) -> Iterator[Wish]:
             last = int(known.catalogue.lengths[each.video])
             for index in range(each.index, min(last, each.index + FIRST)):
                 row = known.catalogue.row(each.video, index, each.rendition)
-                yield Wish(row, Stage.INTENT, 2.0, 0.7, f"Somebody has just opened {known.titles[each.video]}.")
+                yield Wish(row, Stage.INTENT, 2.0, STARTS, f"Somebody has just opened {known.titles[each.video]}.")
 
 
 def _placement(known: Stock, edge: Edge) -> Iterator[Wish]:

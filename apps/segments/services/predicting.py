@@ -24,11 +24,15 @@ _known: dict[UUID, tuple[float, Models]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The model that serves a workspace, and the retention curve that stands by."""
+    """The model that serves a workspace, and the retention curve that stands by; `curves`: those of single videos.
+
+    A video's curve gives the chance of going on from each of its segments, by the video's key.
+    """
 
     model: predictor.Predictor
     standby: predictor.Retention
     name: str
+    curves: dict[str, list[float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +83,11 @@ def models_of(workspace_id: UUID) -> Models:
     curve = rows.filter(kind=Predictor.Kind.RETENTION).order_by("-number").first()
     standby = predictor.load(curve.kind, curve.state) if curve else predictor.Retention.fit([])
     assert isinstance(standby, predictor.Retention)
+    own: dict[str, list[float]] = curve.state.get("videos", {}) if curve else {}
     if serving is None or _stands_by(workspace_id):
-        found = Models(standby, standby, "retention")
+        found = Models(standby, standby, "retention", own)
     else:
-        found = Models(predictor.load(serving.kind, serving.state), standby, f"{serving.kind}:{serving.number}")
+        found = Models(predictor.load(serving.kind, serving.state), standby, f"{serving.kind}:{serving.number}", own)
     _known[workspace_id] = (time.monotonic(), found)
     return found
 

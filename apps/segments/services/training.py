@@ -20,6 +20,7 @@ from apps.segments.services import predicting
 
 MOST_EVENTS = 2_000_000
 FEWEST_VIEWS = 50
+FEWEST_OWN, MOST_OWN = 10, 500  # views from which a video has a curve of its own, and how many videos have one
 Kind = Predictor.Kind
 
 
@@ -36,7 +37,7 @@ def perform(row: Training) -> None:
     Raises:
         Invalid: there are too few views.
     """
-    views = views_of(row.workspace_id)
+    views, videos = views_of(row.workspace_id)
     if len(views) < FEWEST_VIEWS:
         raise access.Invalid(f"There are {len(views)} views; training needs {FEWEST_VIEWS}.")
     known, unseen = predictor.split(views)
@@ -51,17 +52,32 @@ def perform(row: Training) -> None:
     passing = [each for each in made if each.passes]
     if passing:
         put_in_service(row.workspace_id, min(passing, key=lambda each: each.loss or 0.0))
+    _draw_curves(made[0], curve, known, videos)
     told = {f"{each.kind}:{each.number}": {"loss": each.loss, "baseline": each.baseline} for each in made}
     Training.objects.filter(pk=row.pk).update(result={"views": len(views), "models": told})
 
 
-def views_of(workspace_id: UUID) -> list[View]:
-    """Read the view log as viewings: one a viewer, session and video, in the order of play."""
+def _draw_curves(row: Predictor, curve: predictor.Retention, views: list[View], videos: list[UUID]) -> None:
+    """Keep with the retention curve those of the videos that are watched most, for plans."""
+    own: dict[int, list[View]] = {}
+    for view in views:
+        own.setdefault(view.video, []).append(view)
+    most = sorted(own, key=lambda video: -len(own[video]))[:MOST_OWN]
+    curves = {
+        str(videos[video]): predictor.onward_of(own[video], curve.onward(own[video][0].length)).round(4).tolist()
+        for video in most if len(own[video]) >= FEWEST_OWN
+    }  # fmt: skip
+    Predictor.objects.filter(pk=row.pk).update(state={**row.state, "videos": curves})
+    predicting.forget()
+
+
+def views_of(workspace_id: UUID) -> tuple[list[View], list[UUID]]:
+    """Read the view log as viewings: one a viewer, session and video, in the order of play; and the videos' keys."""
     rows = Event.objects.filter(workspace_id=workspace_id, video__duration_s__isnull=False)
     told = rows.order_by("viewer", "session", "video_id", "at").values_list(
         "viewer", "session", "video_id", "position_s", "video__duration_s"
     )[:MOST_EVENTS]
-    views, numbers = [], dict[Any, int]()
+    views, numbers = [], dict[UUID, int]()
     for (viewer, _session, video), events in groupby(told.iterator(5_000), key=_viewing):
         listed = list(events)
         length = max(1, int(np.ceil(float(listed[0][4] or 0) / SEGMENT_S)))
@@ -69,7 +85,7 @@ def views_of(workspace_id: UUID) -> list[View]:
         if len(played) > 1:
             number = numbers.setdefault(video, len(numbers))
             views.append(View(viewer.hex(), number, length, np.array(played, np.int64)))
-    return views
+    return views, list(numbers)
 
 
 def _viewing(event: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ from apps.segments.core.catalogue import Floats
 from apps.segments.core.predictor.views import Path, View
 
 BINS = 50
+LEAN = 50.0  # viewers that the curve of all videos counts for beside a video's own
 START_SEGMENTS = 10  # the first minute has a curve of its own, since that is where most leave
 
 
@@ -48,6 +49,20 @@ class Retention:
         """Multiply the chances along the way."""
         now = int(path.indices[-1])
         return np.asarray(np.cumprod(self.onward(path.length)[now : path.length - 1][:count]), np.float64)
+
+
+def onward_of(views: Sequence[View], pooled: Floats) -> Floats:
+    """Give the chance of going on from each segment of one video, from its own views.
+
+    Counted over each segment's neighbourhood, leaning on the chances over all videos (`pooled`, one number a segment).
+    """
+    tried, went = np.zeros((2, len(pooled)))
+    for view in views:
+        np.add.at(tried, view.indices, 1.0)
+        np.add.at(went, view.indices[:-1][np.diff(view.indices) == 1], 1.0)
+    window = np.ones(min(5, len(pooled)))
+    tried, went = np.convolve(tried, window, "same"), np.convolve(went, window, "same")
+    return np.asarray((went + LEAN * pooled) / (tried + LEAN), np.float64)
 
 
 def _bins(indices: np.typing.NDArray[np.int64], length: int) -> np.typing.NDArray[np.int64]:

@@ -8,14 +8,13 @@ from itertools import pairwise
 import numpy as np
 
 from apps.segments.core.catalogue import Bools, Catalogue, Floats, Ints
-from apps.segments.core.predictor.retention import Retention
+from apps.segments.core.predictor.retention import LEAN, Retention, onward_of
 from apps.segments.core.predictor.views import View
 from apps.segments.core.simulator.trace import Trace
 
 BINS = 50
 EARLY = 3  # a session that starts before this segment starts anew; a later one resumes
 FINISHED = 0.8  # from this share of a video on, a viewer may go on to the next
-LEAN = 50.0  # viewers that the curve of all videos counts for
 CHAIN_S = 3600.0  # what is started within this time after another video follows from it
 # Ages of a stopped session, in s, between which the rate of coming back is constant.
 AGES = np.array([0.0, 600, 3600, 4 * 3600, 12 * 3600, 24 * 3600, 36 * 3600, 48 * 3600, 96 * 3600, 168 * 3600])
@@ -106,21 +105,10 @@ def _survival(trace: Trace, order: Ints, ends: Ends) -> tuple[Floats, Floats]:
     pooled, played = Retention.fit(everyone), _played(everyone, np.full(BINS, 0.5), 1.0)
     survivals, uses = [], []
     for video, length in enumerate(lengths.tolist()):
-        own = _onward(views[video], pooled.onward(length), length)
+        own = onward_of(views[video], pooled.onward(length))
         survivals.append(np.concatenate([[1.0], np.cumprod(own[:-1])]))
         uses.append(_played(views[video], played, LEAN)[np.arange(length) * BINS // length])
     return np.concatenate(survivals), np.concatenate(uses)
-
-
-def _onward(views: list[View], pooled: Floats, length: int) -> Floats:
-    """Give the chance of going on from each segment: counted over its neighbourhood, with a lean on that of all."""
-    tried, went = np.zeros((2, length))
-    for view in views:
-        np.add.at(tried, view.indices, 1.0)
-        np.add.at(went, view.indices[:-1][np.diff(view.indices) == 1], 1.0)
-    window = np.ones(min(5, length))
-    tried, went = np.convolve(tried, window, "same"), np.convolve(went, window, "same")
-    return np.asarray((went + LEAN * pooled) / (tried + LEAN), np.float64)
 
 
 def _played(views: list[View], usual: Floats, lean: float) -> Floats:

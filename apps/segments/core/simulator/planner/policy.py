@@ -111,6 +111,7 @@ def _intent(world, state, settings, queue, heap, log, used, capacity, opened):  
     for rendition in range(len(world.usual)):
         row = world.base[video] + rendition * world.lengths[video] + index
         chance = 0.9 * world.usual[rendition]
+        state.hoped[row], state.hoped_until[row] = chance, now + settings.hold_s
         _fetch(world, state, settings, queue, heap, log, used, row, chance, capacity, now)
 
 

@@ -20,14 +20,16 @@ class Settings(NamedTuple):
 
     `source`: WorldCache's own score instead of the expected next access. `pin_share` of the edge may hold first
     segments. `ahead`: the next segment is prewarmed when its chance is at least this; above 1 never. `intent`: prewarm
-    when a page opens. `every`: requests between plans, or more where more is cached. `tau_factor`: the discount's time
-    over the turn-over time; `weights` of the start rates over an hour, eight hours, three days.
+    when a page opens, and hold that for `hold_s` s. `every`: requests between plans, or more where more is cached.
+    `tau_factor`: the discount's time over the turn-over time; `weights` of the start rates over an hour, eight hours,
+    three days.
     """
 
     source: bool = False
     pin_share: float = 0.05
     ahead: float = 0.95
     intent: bool = True
+    hold_s: float = 900.0
     every: int = 200
     tau_factor: float = 1.0
     patience_s: float = 120.0
@@ -81,6 +83,8 @@ class State(NamedTuple):
     watching: Any  # how many
     starts: Any  # video x SPANS: discounted counts of starts
     started_at: Any
+    hoped: Any  # for each row, the chance that somebody who opened a page begins with it
+    hoped_until: Any
     arriving: Any  # one number a segment: arrivals a second of those who are not watching now
     discount: Any  # exp(-6 s x segments / tau)
     chained: Any  # one number a video: expected viewers who will follow on from another one
@@ -111,6 +115,12 @@ def empty(trace: Trace, capacity: int) -> State:
         *(never.copy(), never.copy(), none.copy(), np.full(sessions, -1), np.zeros(sessions)),
         *(np.zeros(sessions, np.bool_), np.full((viewers, videos), -1), np.zeros(sessions, np.int64)),
         *(np.zeros((videos, MOST_VIEWERS), np.int64), np.zeros(videos, np.int64), np.zeros((videos, len(SPANS)))),
-        *(np.full(videos, begin), np.zeros(int(catalogue.place[-1])), np.ones(int(catalogue.lengths.max()) + 1)),
+        *(
+            np.full(videos, begin),
+            np.zeros(rows),
+            never.copy(),
+            np.zeros(int(catalogue.place[-1])),
+            np.ones(int(catalogue.lengths.max()) + 1),
+        ),
         *(np.zeros(videos), np.array([3600.0, 0.0, begin, float(capacity)]), np.zeros(4, np.int64)),
     )

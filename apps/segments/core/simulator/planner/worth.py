@@ -23,6 +23,8 @@ def worth(world, state, settings, row, now):  # type: ignore[no-untyped-def]
     video, index, rendition = world.video[row], world.index[row], world.rendition[row]
     segment, tau = world.place[video] + index, state.number[TAU]
     reach, left, value = world.survival[segment], 1.0, 0.0
+    if state.hoped_until[row] > now:
+        left, value = 1.0 - state.hoped[row], state.hoped[row]
     for place in range(state.watching[video] - 1, -1, -1):
         session = state.audience[video, place]
         there = world.index[state.at_row[session]]
