@@ -34,7 +34,7 @@ KINDS = {
     *("__init__", "apps", "migrations"),
 }
 # What may be imported late: heavy things that the web process must not load, and a peer that few have installed.
-LATE = {"torch", "onnx", "onnxruntime", "tokenizers", "gptcache"}
+LATE = {"torch", "onnx", "onnxruntime", "tokenizers", "gptcache", "rapidocr_onnxruntime"}
 LATE_IN = {"ready", "main"}  # Django's hook after loading, and manage.py
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -232,6 +232,7 @@ SEGMENTS: dict[str, Any] = {
     "VIEW_DAYS": environment.integer("SEGMENTS_VIEW_DAYS", 90),
     "ORIGINS": environment.names("SEGMENTS_ORIGINS"),
     "LOOK": environment.flag("SEGMENTS_LOOK", True),  # describe segments by their pictures too
+    "SPEECH": environment.text("SEGMENTS_SPEECH", ""),  # module:function that gives the cues of a file
 }
 
 UNFOLD = console.UNFOLD

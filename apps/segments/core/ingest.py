@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import cv2
 import imageio_ffmpeg
+import numpy as np
+import numpy.typing as npt
 
 SEGMENT_S = 6
 LADDER = ((240, 400), (360, 800), (720, 2_400))  # height in pixels, video kilobits a second
@@ -172,6 +175,20 @@ def thumbnails(file: Path, duration_s: float, every_s: float = 1.0, side: int = 
     if done.returncode:
         raise BrokenVideo(f"ffmpeg gave up: {done.stderr.decode(errors='replace').strip()[-300:]}")
     return done.stdout
+
+
+def frame(file: Path, at_s: float, width: int) -> npt.NDArray[np.uint8] | None:
+    """Decode the picture at a moment, (height, width, 3) in BGR; None when there is none, or it cannot be read."""
+    scale = f"scale={width}:-2"
+    command = ["-ss", f"{at_s:.3f}", "-i", str(file), "-map", "0:v:0", "-frames:v", "1", "-vf", scale]
+    done = subprocess.run(  # noqa: S603
+        [*_program(), *command, "-c:v", "bmp", "-f", "image2pipe", "pipe:1"], capture_output=True,
+        stdin=subprocess.DEVNULL, check=False, timeout=120.0,
+    )  # fmt: skip
+    if done.returncode or not done.stdout:
+        return None
+    found = cv2.imdecode(np.frombuffer(done.stdout, np.uint8), cv2.IMREAD_COLOR)
+    return None if found is None else np.asarray(found, np.uint8)
 
 
 def _program() -> list[str]:

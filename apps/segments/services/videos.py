@@ -8,7 +8,6 @@ from typing import Any
 from uuid import UUID
 
 import httpx
-import numpy as np
 from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
@@ -17,9 +16,9 @@ from pgvector.django import CosineDistance
 from apps.access import services as access
 from apps.access.core.callers import Caller
 from apps.segments.core import captions as caption_files
-from apps.segments.core import features, ingest, manifest, outline
+from apps.segments.core import ingest, manifest, outline
 from apps.segments.models import Moment, Segment, Video
-from apps.segments.services import storage
+from apps.segments.services import describing, storage
 
 MOST_SEGMENTS = 20_000
 READ_S = 10.0
@@ -100,7 +99,7 @@ def perform(row: Video) -> None:
         _cut(row)
     else:
         _read(row)
-    _describe(row)
+    describing.describe(row)
     Video.objects.filter(pk=row.pk).update(done=DESCRIBING, features_at=Now())
 
 
@@ -167,28 +166,6 @@ def _keep(row: Video, segments: list[Segment], renditions: list[dict[str, Any]])
     Segment.objects.bulk_create(segments, batch_size=1_000)
     ends = max(each.start_s + each.duration_s for each in segments)
     Video.objects.filter(pk=row.pk).update(duration_s=ends, renditions=renditions, done=CUTTING)
-
-
-def _describe(row: Video) -> None:
-    """Describe every segment by what is seen and said; a video that cannot be seen here is described by its words."""
-    first = list(Segment.objects.filter(video=row, rendition=0).order_by("index"))
-    starts, ends = [each.start_s for each in first], [each.start_s + each.duration_s for each in first]
-    pictures = np.zeros((0, features.SIDE, features.SIDE, 3), np.uint8)
-    if row.file and settings.SEGMENTS["LOOK"]:
-        seen = ingest.thumbnails(storage.upload_of(row), ends[-1], side=features.SIDE)
-        whole = len(seen) // (features.SIDE**2 * 3) * features.SIDE**2 * 3
-        pictures = np.frombuffer(seen[:whole], np.uint8).reshape(-1, features.SIDE, features.SIDE, 3)
-    cues = caption_files.parse(row.captions) if row.captions else []
-    points = outline.read(row.outline)
-    rows = []
-    for each, told in zip(first, features.describe(pictures, cues, starts, ends, row.kind), strict=True):
-        point = outline.at(points, each.start_s)
-        rows.append(Moment(video=row, index=each.index, text=told.text,
-                           vector=None if told.vector is None else told.vector.tolist(), density=told.density,
-                           continuity=told.continuity, cuts=told.cuts, point=point.title if point else ""))  # fmt: skip
-    with transaction.atomic():
-        Moment.objects.filter(video=row).delete()
-        Moment.objects.bulk_create(rows, batch_size=1_000)
 
 
 @transaction.atomic
