@@ -14,7 +14,7 @@ from unfold.decorators import display
 
 from apps.access.admin.desk import Desk, back, demand, may, told
 from apps.segments.models import Predictor, Training
-from apps.segments.services import training
+from apps.segments.services import training, versions
 
 
 @admin.register(Predictor)
@@ -22,7 +22,8 @@ class PredictorAdmin(Desk):
     """Versions of the predictor: which one serves, and how each did on viewers it had not seen."""
 
     workspace_path = "workspace_id"
-    list_display = ("number", "kind", "state", "shown_loss", "shown_baseline", "p99_ms", "views", "created_at")
+    list_display = ("number", "kind", "role", "state", "shown_loss", "shown_baseline", "p99_ms", "views", "created_at")
+    list_before_template = "segments/predictor_list.html"
     ordering = ("-number",)
     sortable_by = ()
 
@@ -35,7 +36,7 @@ class PredictorAdmin(Desk):
         """Say whether it serves, could, or may not."""
         if row.serving:
             return "serves", _("serves")
-        return ("passed", _("may serve")) if row.passes else ("refused", _("no better than the curve"))
+        return ("passed", _("may serve")) if row.passes else ("refused", _("no better than without it"))
 
     @display(description=lazy("Log-loss"))
     def shown_loss(self, row: Predictor) -> str:
@@ -70,13 +71,14 @@ class PredictorAdmin(Desk):
         """Let a version serve."""
         row = self.one(request, str(object_id))
         with told(request):
-            training.serve(demand(request, "operator"), row)
+            versions.serve(demand(request, "operator"), row)
             messages.success(request, _("It serves now."))
         return back(request, "segments_predictor_change", row.pk)
 
     def train(self, request: HttpRequest) -> HttpResponse:
-        """Queue a training."""
-        training.train(demand(request, "operator"))
+        """Queue a training of a kind, or of all that learn from the view log."""
+        with told(request):
+            training.train(demand(request, "operator"), request.POST.get("kind", ""))
         messages.success(request, _("The training is queued; its versions appear here."))
         return back(request, "segments_predictor_changelist")
 

@@ -16,11 +16,11 @@ from apps.access.api.authentication import caller_of
 from apps.access.api.documented import PROBLEMS
 from apps.access.api.lists import LIST_BACKENDS, CreatedFilter
 from apps.segments.models import Predictor, Training
-from apps.segments.services import training
+from apps.segments.services import training, versions
 
 
 class TrainRequest(serializers.Serializer[Any]):
-    """Which kind to train; all of them when none is named."""
+    """Which kind to train; all that learn from the view log when none is named. `scene` learns from drawn clips."""
 
     kind = serializers.ChoiceField(Predictor.Kind.choices, required=False)
 
@@ -42,7 +42,7 @@ class PredictorSerializer(serializers.ModelSerializer[Predictor]):
     class Meta:
         model = Predictor
         fields = (
-            "id", "number", "kind", "loss", "baseline", "p99_ms", "examples", "views", "passes", "serving",
+            "id", "number", "role", "kind", "loss", "baseline", "p99_ms", "examples", "views", "passes", "serving",
             "created_at",
         )  # fmt: skip
         read_only_fields = fields
@@ -87,4 +87,4 @@ class PredictorViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewset
     @action(detail=True, methods=["post"])
     def serve(self, request: Request, pk: UUID) -> Response:
         """Let this version serve; one that does not beat the retention curve is refused."""
-        return Response(PredictorSerializer(training.serve(caller_of(request), self.get_object())).data)
+        return Response(PredictorSerializer(versions.serve(caller_of(request), self.get_object())).data)

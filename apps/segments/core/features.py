@@ -44,19 +44,24 @@ class Described:
 
 
 def describe(
-    pictures: npt.NDArray[np.uint8], cues: Sequence[Cue], starts: Sequence[float], ends: Sequence[float], kind: str
+    pictures: npt.NDArray[np.uint8],
+    cut: npt.NDArray[np.bool_],
+    cues: Sequence[Cue],
+    starts: Sequence[float],
+    ends: Sequence[float],
+    kind: str,
 ) -> list[Described]:
     """Describe every segment of a video.
 
     Args:
         pictures: one a second, (n, 16, 16, 3); empty when the video cannot be seen.
+        cut: for each second whether a shot or slide begins (see `cuts` and the scene model).
         cues: captions, may be none.
         starts: where segments start, in seconds.
         ends: where they end.
-        kind: chooses the cut profile and how much pictures count.
+        kind: chooses how much pictures count.
     """
-    grey = pictures.astype(np.float32).mean(-1) / 255 if len(pictures) else np.zeros((0, SIDE, SIDE), np.float32)
-    cut = cuts(grey, "slides" if kind == "education" else "film")
+    grey = brightness(pictures)
     texts = [text_between(cues, start, end) for start, end in zip(starts, ends, strict=True)]
     rare = _rarity(texts)
     found = []
@@ -67,6 +72,11 @@ def describe(
         vector = _joined(look(grey[here]), said(text, rare), PICTURES.get(kind, 0.5))
         found.append(Described(text, vector, density(text), continuity, count))
     return found
+
+
+def brightness(pictures: npt.NDArray[np.uint8]) -> Array:
+    """Give how bright pictures (n, 16, 16, 3) are: (n, 16, 16), 0 to 1."""
+    return np.asarray(pictures.astype(np.float32).mean(-1) / 255, np.float32)
 
 
 def cuts(grey: Array, profile: str) -> npt.NDArray[np.bool_]:

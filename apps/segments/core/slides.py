@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.segments.core.captions import Cue
-from apps.segments.core.features import Array, cuts
+from apps.segments.core.catalogue import Bools
 
 MOST_SLIDES = 300  # of one video; what changes more often is no slide show
 SETTLED_S = 1.0  # a slide is read so long after it came, when what fades in is there
@@ -19,14 +19,14 @@ WIDTH = 960
 Picture = npt.NDArray[np.uint8]
 
 
-def changes(grey: Array) -> list[float]:
+def changes(cut: Bools) -> list[float]:
     """Give the seconds at which slides come, the first at 0; none where so much changes that it is no slide show.
 
-    `grey` is one picture a second, (n, 16, 16), 0 to 1.
+    `cut` says for each second whether a slide begins.
     """
-    if not len(grey):
+    if not len(cut):
         return []
-    found = [0.0, *np.flatnonzero(cuts(grey, "slides")).astype(float).tolist()]
+    found = [0.0, *np.flatnonzero(cut).astype(float).tolist()]
     return found if len(found) <= MOST_SLIDES else []
 
 

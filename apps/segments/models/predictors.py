@@ -21,13 +21,23 @@ class Predictor(Row):
         RETENTION = "retention", _("Retention curve")
         MARKOV = "markov", _("Markov chain")
         TRANSFORMER = "transformer", _("Trajectory transformer")
+        SCENE = "scene", _("Scene model")
+
+    class Role(models.TextChoices):
+        """What it is for: of each role one version serves."""
+
+        TRAJECTORY = "trajectory", _("What is watched next")
+        SCENE = "scene", _("Where shots and slides change")
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="predictors")
+    role = models.CharField(max_length=12, choices=Role, default=Role.TRAJECTORY)
     number = models.PositiveIntegerField()
     kind = models.CharField(max_length=12, choices=Kind)
     state = models.JSONField(default=dict)
-    loss = models.FloatField(null=True, help_text=_("Held-out log-loss, nats a segment."))
-    baseline = models.FloatField(null=True, help_text=_("That of the retention curve on the same viewers."))
+    loss = models.FloatField(null=True, help_text=_("Held-out log-loss, nats a segment; of a scene model 1 - F1."))
+    baseline = models.FloatField(
+        null=True, help_text=_("That of the retention curve, or of the threshold, on the same cases.")
+    )
     p99_ms = models.FloatField(null=True)
     examples = models.PositiveIntegerField(default=0)
     views = models.PositiveIntegerField(default=0)
@@ -39,7 +49,7 @@ class Predictor(Row):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["workspace", "number"], name="one_predictor_per_number"),
             models.UniqueConstraint(
-                fields=["workspace"], condition=models.Q(serving=True), name="one_predictor_serves"
+                fields=["workspace", "role"], condition=models.Q(serving=True), name="one_predictor_serves"
             ),
         ]
 

@@ -36,7 +36,7 @@ def follow(row: Edge, held: int, served: int) -> None:
 
 
 def _health(row: Edge) -> control.Health:
-    serving = Predictor.objects.filter(workspace_id=row.workspace_id, serving=True).first()
+    serving = Predictor.objects.filter(workspace_id=row.workspace_id, role="trajectory", serving=True).first()
     described = Video.objects.filter(workspace_id=row.workspace_id).aggregate(last=Max("features_at"))["last"]
     age = (timezone.now() - described).total_seconds() if described else 0.0
     return control.Health((serving.p99_ms or 0.0) if serving else 0.0, age, _shift(row))

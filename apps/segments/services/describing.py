@@ -11,10 +11,11 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.module_loading import import_string
 
-from apps.segments.core import captions, features, ingest, outline, slides
+from apps.segments.core import captions, features, ingest, outline, scene, slides
 from apps.segments.core.captions import Cue
+from apps.segments.core.catalogue import Bools
 from apps.segments.models import Moment, Segment, Tuning, Video
-from apps.segments.services import storage, tuning
+from apps.segments.services import scenes, storage, tuning
 
 log = logging.getLogger(__name__)
 Pictures = npt.NDArray[np.uint8]
@@ -26,12 +27,12 @@ def describe(row: Video) -> None:
     chosen = tuning.of(row.workspace_id)
     first = list(Segment.objects.filter(video=row, rendition=0).order_by("index"))
     starts, ends = [each.start_s for each in first], [each.start_s + each.duration_s for each in first]
-    pictures = _pictures(row, ends[-1], chosen)
-    cues = _words(row, ends[-1], pictures, chosen)
+    pictures, cut = _seen(row, ends[-1], chosen)
+    cues = _words(row, ends[-1], cut, chosen)
     points = outline.read(row.outline)
     rows = []
-    seen = pictures if chosen.pictures else NONE
-    for each, told in zip(first, features.describe(seen, cues, starts, ends, row.kind), strict=True):
+    seen = (pictures, cut) if chosen.pictures else (NONE, cut[:0])
+    for each, told in zip(first, features.describe(*seen, cues, starts, ends, row.kind), strict=True):
         point = outline.at(points, each.start_s)
         rows.append(Moment(video=row, index=each.index, text=told.text,
                            vector=None if told.vector is None else told.vector.tolist(), density=told.density,
@@ -41,33 +42,40 @@ def describe(row: Video) -> None:
         Moment.objects.bulk_create(rows, batch_size=1_000)
 
 
-def _pictures(row: Video, ends: float, chosen: Tuning) -> Pictures:
-    """Decode one small picture a second, where anybody wants to look."""
+def _seen(row: Video, ends: float, chosen: Tuning) -> tuple[Pictures, Bools]:
+    """Decode one small picture a second and say where shots or slides begin; nothing where nobody wants to look."""
     if not row.file or not settings.SEGMENTS["LOOK"] or not (chosen.pictures or chosen.slides):
-        return NONE
-    seen = ingest.thumbnails(storage.upload_of(row), ends, side=features.SIDE)
-    whole = len(seen) // (features.SIDE**2 * 3) * features.SIDE**2 * 3
-    return np.frombuffer(seen[:whole], np.uint8).reshape(-1, features.SIDE, features.SIDE, 3)
+        return NONE, np.zeros(0, np.bool_)
+    model = scenes.serving(row.workspace_id)
+    side = features.SIDE if model is None else scene.SIDE
+    told = ingest.thumbnails(storage.upload_of(row), ends, side=side)
+    whole = len(told) // (side**2 * 3) * side**2 * 3
+    pictures = np.frombuffer(told[:whole], np.uint8).reshape(-1, side, side, 3)
+    if model is None:
+        profile = "slides" if row.kind == Video.Kind.EDUCATION else "film"
+        return pictures, features.cuts(features.brightness(pictures), profile)
+    step = side // features.SIDE
+    small = pictures.reshape(-1, features.SIDE, step, features.SIDE, step, 3).mean((2, 4)).astype(np.uint8)
+    return small, model.cuts(pictures)
 
 
-def _words(row: Video, ends: float, pictures: Pictures, chosen: Tuning) -> list[Cue]:
+def _words(row: Video, ends: float, cut: Bools, chosen: Tuning) -> list[Cue]:
     """Take captions, else what stands on a lecture's slides, else what a recogniser of speech hears."""
     if row.captions and chosen.captions:
         return captions.parse(row.captions)
     found: list[Cue] = []
-    if chosen.slides and row.kind == Video.Kind.EDUCATION and len(pictures):
-        found = _slides(row, ends, pictures)
+    if chosen.slides and row.kind == Video.Kind.EDUCATION and len(cut):
+        found = _slides(row, ends, slides.changes(cut))
     return found or _speech(row)
 
 
-def _slides(row: Video, ends: float, pictures: Pictures) -> list[Cue]:
+def _slides(row: Video, ends: float, came: list[float]) -> list[Cue]:
     file = storage.upload_of(row)
 
     def picture_at(second: float) -> slides.Picture | None:
         row.renew()  # a slide takes a while
         return ingest.frame(file, second, slides.WIDTH)
 
-    came = slides.changes(pictures.astype(np.float32).mean(-1) / 255)
     return list(slides.cues(came, ends, picture_at))
 
 

@@ -78,7 +78,7 @@ def models_of(workspace_id: UUID) -> Models:
     known = _known.get(workspace_id)
     if known and time.monotonic() - known[0] < REMEMBER_S:
         return known[1]
-    rows = Predictor.objects.filter(workspace_id=workspace_id)
+    rows = Predictor.objects.filter(workspace_id=workspace_id, role=Predictor.Role.TRAJECTORY)
     serving = rows.filter(serving=True).first()
     curve = rows.filter(kind=Predictor.Kind.RETENTION).order_by("-number").first()
     standby = predictor.load(curve.kind, curve.state) if curve else predictor.Retention.fit([])

@@ -7,8 +7,6 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.db import transaction
-from django.db.models import Max
 
 from apps.access import services as access
 from apps.access.core.callers import Caller
@@ -16,7 +14,7 @@ from apps.segments.core import predictor
 from apps.segments.core.catalogue import SEGMENT_S
 from apps.segments.core.predictor import View
 from apps.segments.models import Event, Predictor, Training
-from apps.segments.services import predicting
+from apps.segments.services import predicting, scenes, versions
 
 MOST_EVENTS = 2_000_000
 FEWEST_VIEWS = 50
@@ -25,7 +23,13 @@ Kind = Predictor.Kind
 
 
 def train(caller: Caller, kind: str = "") -> Training:
-    """Queue a training of one kind of model, or of all."""
+    """Queue a training of one kind of model, or of all that learn from the view log.
+
+    Raises:
+        Invalid: there is no such kind.
+    """
+    if kind and kind not in Kind.values:
+        raise access.Invalid("There is no such kind of model.", field="kind")
     row = Training.submit(workspace_id=caller.workspace_id, kind=kind, by=caller.name)
     access.record(caller, "asked to train", row, kind=kind or "all")
     return row
@@ -37,6 +41,9 @@ def perform(row: Training) -> None:
     Raises:
         Invalid: there are too few views.
     """
+    if row.kind == Kind.SCENE:
+        _tell(row, [scenes.train(row)])
+        return
     views, videos = views_of(row.workspace_id)
     if len(views) < FEWEST_VIEWS:
         raise access.Invalid(f"There are {len(views)} views; training needs {FEWEST_VIEWS}.")
@@ -51,10 +58,14 @@ def perform(row: Training) -> None:
     made = [_keep(row, kind, model, curve, unseen, len(views)) for kind, model in models.items()]
     passing = [each for each in made if each.passes]
     if passing:
-        put_in_service(row.workspace_id, min(passing, key=lambda each: each.loss or 0.0))
+        versions.put_in_service(row.workspace_id, min(passing, key=lambda each: each.loss or 0.0))
     _draw_curves(made[0], curve, known, videos)
+    _tell(row, made, views=len(views))
+
+
+def _tell(row: Training, made: list[Predictor], **more: int) -> None:
     told = {f"{each.kind}:{each.number}": {"loss": each.loss, "baseline": each.baseline} for each in made}
-    Training.objects.filter(pk=row.pk).update(result={"views": len(views), "models": told})
+    Training.objects.filter(pk=row.pk).update(result={**more, "models": told})
 
 
 def _draw_curves(row: Predictor, curve: predictor.Retention, views: list[View], videos: list[UUID]) -> None:
@@ -96,32 +107,8 @@ def _keep(
     row: Training, kind: str, model: predictor.Predictor, curve: predictor.Retention, unseen: list[View], views: int
 ) -> Predictor:
     verdict = predictor.judge(model, curve, unseen)
-    last = Predictor.objects.filter(workspace_id=row.workspace_id).aggregate(last=Max("number"))["last"]
     return Predictor.objects.create(
-        workspace_id=row.workspace_id, number=(last or 0) + 1, kind=kind, state=predictor.dump(model),
-        loss=verdict.loss, baseline=verdict.baseline, p99_ms=verdict.p99_ms, examples=verdict.examples,
-        views=views, passes=verdict.serves, by=row.by,
+        workspace_id=row.workspace_id, number=versions.next_number(row.workspace_id), kind=kind,
+        state=predictor.dump(model), loss=verdict.loss, baseline=verdict.baseline, p99_ms=verdict.p99_ms,
+        examples=verdict.examples, views=views, passes=verdict.serves, by=row.by,
     )  # fmt: skip
-
-
-def serve(caller: Caller, row: Predictor) -> Predictor:
-    """Let a version serve: one that passed the gate, or a retention curve, which stands by for all.
-
-    Raises:
-        Conflict: it does not beat the retention curve on viewers it has not seen.
-    """
-    if not row.passes and row.kind != Kind.RETENTION:
-        told = f" ({row.loss:.4f} against {row.baseline:.4f})" if row.loss and row.baseline else ""
-        raise access.Conflict(f"This model does not beat the retention curve on unseen viewers{told}.")
-    put_in_service(row.workspace_id, row)
-    access.record(caller, "put in service", row, kind=row.kind, number=row.number)
-    row.refresh_from_db()
-    return row
-
-
-@transaction.atomic
-def put_in_service(workspace_id: UUID, row: Predictor) -> None:
-    """Let one version serve and no other."""
-    Predictor.objects.filter(workspace_id=workspace_id, serving=True).update(serving=False)
-    Predictor.objects.filter(pk=row.pk).update(serving=True)
-    predicting.forget()

@@ -54,7 +54,7 @@ def test_every_page_opens_and_shows_nothing_of_another_workspace() -> None:
     assert desk.get(reverse("admin:segments_video_change", args=[hidden.pk])).status_code == 404
     predictor = Predictor.objects.get()
     assert (
-        "no better than the curve"
+        "no better than without it"
         in desk.get(reverse("admin:segments_predictor_change", args=[predictor.pk])).content.decode()
     )
     assert desk.get(reverse("admin:segments_video_add")).status_code == 200

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from apps.segments.core import features
 from apps.segments.core.captions import Cue
 
+UNSEEN, NO_CUT = np.zeros((0, 16, 16, 3), np.uint8), np.zeros(0, np.bool_)
+
 
 def pictures(*levels: int) -> np.ndarray:
     return np.stack([np.full((16, 16, 3), level, np.uint8) for level in levels])
@@ -27,7 +29,7 @@ def test_segments_that_say_the_same_are_alike_and_others_are_not() -> None:
         Cue(6, 12, "the french revolution"),
         Cue(12, 18, "momentum and gradient descent"),
     ]
-    found = features.describe(np.zeros((0, 16, 16, 3), np.uint8), cues, [0, 6, 12], [6, 12, 18], "education")
+    found = features.describe(UNSEEN, NO_CUT, cues, [0, 6, 12], [6, 12, 18], "education")
     first, second, third = (each.vector for each in found)
     assert first is not None and second is not None and third is not None
     assert float(first @ third) > 0.9
@@ -35,7 +37,7 @@ def test_segments_that_say_the_same_are_alike_and_others_are_not() -> None:
 
 
 def test_what_is_neither_seen_nor_said_has_no_vector() -> None:
-    (found,) = features.describe(np.zeros((0, 16, 16, 3), np.uint8), [], [0.0], [6.0], "film")
+    (found,) = features.describe(UNSEEN, NO_CUT, [], [0.0], [6.0], "film")
     assert (found.vector, found.density, found.cuts, found.continuity) == (None, 0.0, 0, 1.0)
 
 
@@ -46,8 +48,9 @@ def test_plain_words_carry_no_knowledge() -> None:
 
 @given(st.text(max_size=300), st.lists(st.integers(0, 255), max_size=8))
 def test_any_segment_can_be_described(text: str, levels: list[int]) -> None:
-    seen = pictures(*levels) if levels else np.zeros((0, 16, 16, 3), np.uint8)
-    (found,) = features.describe(seen, [Cue(0, 6, text)], [0.0], [6.0], "film")
+    seen = pictures(*levels) if levels else UNSEEN
+    cut = features.cuts(features.brightness(seen), "film")
+    (found,) = features.describe(seen, cut, [Cue(0, 6, text)], [0.0], [6.0], "film")
     assert 0 <= found.density <= 1
     assert 0 < found.continuity <= 1
     if found.vector is not None:

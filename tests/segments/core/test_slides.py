@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from apps.segments.core import ingest, slides
+from apps.segments.core import features, ingest, slides
 from tests.segments import makers
 
 WORDS = ("Gradient descent", "Learning rate")
@@ -24,17 +24,16 @@ def test_a_slide_is_read_to_the_letter() -> None:
 
 
 def test_every_slide_is_read_where_it_stands(lecture: Path) -> None:
-    grey = np.frombuffer(ingest.thumbnails(lecture, 16.0), np.uint8).reshape(-1, 16, 16, 3).mean(-1) / 255
-    came = slides.changes(grey.astype(np.float32))
+    pictures = np.frombuffer(ingest.thumbnails(lecture, 16.0), np.uint8).reshape(-1, 16, 16, 3)
+    came = slides.changes(features.cuts(features.brightness(pictures), "slides"))
     assert came == [0.0, 8.0]
     found = list(slides.cues(came, 16.0, lambda at: ingest.frame(lecture, at, slides.WIDTH)))
     assert [(cue.start, cue.end, cue.text) for cue in found] == [(0.0, 8.0, WORDS[0]), (8.0, 16.0, WORDS[1])]
 
 
 def test_a_film_is_no_slide_show() -> None:
-    flicker = np.random.default_rng(0).uniform(0, 1, (400, 16, 16)).astype(np.float32)
-    assert slides.changes(flicker) == []
-    assert slides.changes(flicker[:0]) == []
+    assert slides.changes(np.ones(400, np.bool_)) == []
+    assert slides.changes(np.zeros(0, np.bool_)) == []
 
 
 def test_a_moment_without_a_picture_is_passed_over(lecture: Path, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +12,8 @@ from django.utils import timezone
 
 from apps.access import services as access
 from apps.access.core.callers import Caller
-from apps.segments.models import Edge, Event, Predictor, Training
-from apps.segments.services import collapsing, predicting, training, viewing
+from apps.segments.models import Edge, Event, Predictor, Training, Video
+from apps.segments.services import collapsing, predicting, scenes, training, versions, videos, viewing
 from tests import factories
 from tests.segments import makers
 
@@ -57,8 +59,8 @@ def test_a_model_that_is_worse_is_refused_and_the_curve_never_is() -> None:
     worse = Predictor.objects.create(**common, number=1, kind="markov", state={})
     plain = Predictor.objects.create(**common, number=2, kind="retention", state=curve)
     with pytest.raises(access.Conflict, match=r"0\.5000 against 0\.4000"):
-        training.serve(caller, worse)
-    assert training.serve(caller, plain).serving
+        versions.serve(caller, worse)
+    assert versions.serve(caller, plain).serving
 
 
 def test_too_few_views_are_told() -> None:
@@ -83,3 +85,27 @@ def test_the_curve_serves_while_that_is_the_measure_against_a_collapse() -> None
     Edge.objects.update(measures=[])
     predicting.forget()
     assert predicting.models_of(caller.workspace_id).name == "markov:1"
+
+
+def test_a_scene_model_serves_beside_the_predictor_and_cuts_the_next_video(tmp_path: Path, settings: Any) -> None:
+    caller, _ = factories.key()
+    row = training.train(caller, "scene")
+    made = scenes.train(row, clips=400, epochs=5)
+    made.refresh_from_db()
+    assert (made.role, made.kind, made.serving) == ("scene", "scene", made.passes)
+    if not made.passes:
+        with pytest.raises(access.Conflict, match="the threshold on unseen clips"):
+            versions.serve(caller, made)
+    versions.put_in_service(caller.workspace_id, made)
+    predicting.forget()
+    assert predicting.models_of(caller.workspace_id).name == "retention"
+    settings.MEDIA_ROOT = tmp_path / "media"
+    file = makers.lecture(tmp_path / "a.mp4", "Gradient descent", "Learning rate", seconds=6)
+    video = videos.register(caller, {"title": "A", "kind": "film"}, [file.read_bytes()])
+    assert Video.perform(video.pk, videos.perform)
+    assert list(video.moments.order_by("index").values_list("cuts", flat=True)) == [0, 1]
+
+
+def test_there_are_only_so_many_kinds() -> None:
+    with pytest.raises(access.Invalid, match="no such kind"):
+        training.train(factories.key()[0], "oracle")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from typing import Any
 
 import numpy as np
 
+from apps.segments.core.packing import pack, unpack
 from apps.segments.core.predictor.markov import Markov
 from apps.segments.core.predictor.retention import Retention
 from apps.segments.core.predictor.trajectory import Trajectory
@@ -21,10 +20,7 @@ def dump(model: Predictor) -> dict[str, Any]:
     if isinstance(model, Retention):
         return {"first": model.first.tolist(), "later": model.later.tolist()}
     if isinstance(model, Trajectory):
-        packed = io.BytesIO()
-        arrays: Any = {name: each.astype(np.float32) for name, each in model.weights.items()}
-        np.savez_compressed(packed, **arrays)
-        return {"weights": base64.b64encode(packed.getvalue()).decode(), "curve": dump(model.curve)}
+        return {"weights": pack(model.weights), "curve": dump(model.curve)}
     raise TypeError(f"A {type(model).__name__} cannot be kept.")
 
 
@@ -35,6 +31,5 @@ def load(kind: str, state: dict[str, Any]) -> Predictor:
     if kind == "transformer":
         curve = load("retention", state["curve"])
         assert isinstance(curve, Retention)
-        with np.load(io.BytesIO(base64.b64decode(state["weights"])), allow_pickle=False) as arrays:
-            return Trajectory({name: arrays[name].astype(np.float64) for name in arrays.files}, curve)
+        return Trajectory({name: each.astype(np.float64) for name, each in unpack(state["weights"]).items()}, curve)
     return Retention(np.array(state["first"], np.float64), np.array(state["later"], np.float64))
