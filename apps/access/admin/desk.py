@@ -126,6 +126,7 @@ class Desk(ModelAdmin):
     changes: ClassVar[str | None] = None
     deletes: ClassVar[str | None] = None
     people: ClassVar[tuple[str, ...]] = ()
+    has_csv: ClassVar[bool] = True
 
     paginator = CappedPaginator
     show_full_result_count = False

@@ -30,6 +30,7 @@ def rows(reply: Any) -> list[list[str]]:
 def test_every_list_is_a_file(caller: Caller) -> None:
     here = desks.sit()
     for name in desks.fill(caller, "tea"):
+        assert reverse(f"admin:{name}_csv") in here.get(reverse(f"admin:{name}_changelist")).content.decode()
         head, *lines = rows(here.get(reverse(f"admin:{name}_csv")))
         assert head and lines, name
         assert all(len(line) == len(head) for line in lines), name

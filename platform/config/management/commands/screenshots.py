@@ -21,12 +21,13 @@ SETTLE_MS = 1_500  # live numbers and plots arrive by then
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One picture: what is shown, and how."""
+    """One picture: what is shown, and how; of a list with `first`, the page of its first row."""
 
     name: str
     path: str
     size: tuple[int, int] = WIDE
     dark: bool = False
+    first: bool = False
 
 
 PICTURES = (
@@ -39,6 +40,15 @@ PICTURES = (
     Picture("try", "/admin/answers/goldenanswer/try/?question=how+can+I+get+my+password+back"),
     Picture("thresholds", "/admin/answers/namespace/thresholds/"),
     Picture("coverage", "/admin/answers/goldenanswer/coverage/"),
+    Picture("namespace", "/admin/answers/namespace/", first=True),
+    Picture("job", "/admin/inference/job/", first=True),
+    Picture("network", "/admin/inference/network/", first=True),
+    Picture("video", "/admin/segments/video/", first=True),
+    Picture("edge", "/admin/segments/edge/", first=True),
+    Picture("predictors", "/admin/segments/predictor/"),
+    Picture("weights", "/admin/segments/tuning/"),
+    Picture("hooks-dark", "/admin/metrics/hook/add/", dark=True),
+    Picture("runbooks", "/runbooks/"),
 )
 
 
@@ -81,6 +91,8 @@ def _take(browser: Any, picture: Picture, known: dict[str, str], options: dict[s
     mark = "&" if "?" in picture.path else "?"
     about = f"{mark}namespace={options['namespace']}" if options["namespace"] else ""
     page.goto(f"{url}{picture.path}{about}")
+    if picture.first:
+        page.click("#result_list tbody th a")
     page.wait_for_timeout(SETTLE_MS)
     page.screenshot(path=options["to"] / f"{picture.name}.png")
     context.close()
