@@ -22,7 +22,7 @@ class PredictorAdmin(Desk):
     """Versions of the predictor: which one serves, and how each did on viewers it had not seen."""
 
     workspace_path = "workspace_id"
-    list_display = ("number", "kind", "role", "state", "shown_loss", "shown_baseline", "p99_ms", "views", "created_at")
+    list_display = ("number", "kind", "role", "standing", "shown_loss", "shown_baseline", "p99_ms", "views", "created_at")
     list_before_template = "segments/predictor_list.html"
     ordering = ("-number",)
     sortable_by = ()
@@ -32,7 +32,7 @@ class PredictorAdmin(Desk):
         return super().get_queryset(request).defer("state")
 
     @display(description=lazy("State"), label={"serves": "success", "passed": "info", "refused": "danger"})
-    def state(self, row: Predictor) -> tuple[str, str]:
+    def standing(self, row: Predictor) -> tuple[str, str]:
         """Say whether it serves, could, or may not."""
         if row.serving:
             return "serves", _("serves")
@@ -54,7 +54,7 @@ class PredictorAdmin(Desk):
         """Show a version."""
         row = self.one(request, object_id)
         return self.page(
-            request, "segments/predictor.html", str(row), row=row, state=self.state(row)[1],
+            request, "segments/predictor.html", str(row), row=row, state=self.standing(row)[1],
             may_operate=may(request, "operator"),
         )  # fmt: skip
 

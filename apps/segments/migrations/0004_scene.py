@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='predictor',
             name='role',
-            field=models.CharField(choices=[('trajectory', 'What is watched next'), ('scene', 'Where shots and slides change')], default='trajectory', max_length=12),
+            field=models.CharField(choices=[('trajectory', 'Views'), ('scene', 'Scenes')], default='trajectory', max_length=12),
         ),
         migrations.AlterField(
             model_name='predictor',

@@ -26,8 +26,8 @@ class Predictor(Row):
     class Role(models.TextChoices):
         """What it is for: of each role one version serves."""
 
-        TRAJECTORY = "trajectory", _("What is watched next")
-        SCENE = "scene", _("Where shots and slides change")
+        TRAJECTORY = "trajectory", _("Views")
+        SCENE = "scene", _("Scenes")
 
     workspace = models.ForeignKey(Workspace, models.CASCADE, related_name="predictors")
     role = models.CharField(max_length=12, choices=Role, default=Role.TRAJECTORY)

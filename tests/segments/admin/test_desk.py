@@ -52,6 +52,7 @@ def test_every_page_opens_and_shows_nothing_of_another_workspace() -> None:
         assert page.status_code == 200, name
         assert "their secret lecture" not in page.content.decode()
     assert desk.get(reverse("admin:segments_video_change", args=[hidden.pk])).status_code == 404
+    assert "no better than without it" in desk.get(reverse("admin:segments_predictor_changelist")).content.decode()
     predictor = Predictor.objects.get()
     assert (
         "no better than without it"
