@@ -1,11 +1,16 @@
 """The clock's door: what must happen every few seconds and every minute."""
 
+import time
+
 from celery import shared_task
 
 from apps.answers import services as answers
 from apps.inference import services as inference
 from apps.metrics import services as metrics
 from apps.segments import services as segments
+
+SETTLING_S = 60.0  # what started with this process has said a word by then
+STARTED = time.monotonic()
 
 
 @shared_task(name="clock.tick", acks_late=True)
@@ -25,4 +30,5 @@ def minute() -> None:
     answers.minute()
     inference.minute()
     segments.minute()
-    metrics.watch()
+    if time.monotonic() - STARTED > SETTLING_S:
+        metrics.watch()

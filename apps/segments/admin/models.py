@@ -22,7 +22,17 @@ class PredictorAdmin(Desk):
     """Versions of the predictor: which one serves, and how each did on viewers it had not seen."""
 
     workspace_path = "workspace_id"
-    list_display = ("number", "kind", "role", "standing", "shown_loss", "shown_baseline", "p99_ms", "views", "created_at")
+    list_display = (
+        "number",
+        "kind",
+        "role",
+        "standing",
+        "shown_loss",
+        "shown_baseline",
+        "p99_ms",
+        "views",
+        "created_at",
+    )
     list_before_template = "segments/predictor_list.html"
     ordering = ("-number",)
     sortable_by = ()
