@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from apps.segments.bench import peer, prediction, traces
+from apps.segments.bench import peer, planning, prediction, traces
 from apps.segments.core import simulator
 from apps.segments.core.simulator import FAST, SLOW, Knowledge, Outcome, Score, Trace
 
@@ -27,6 +27,7 @@ def run(data: Path, *, quick: bool, say: Say) -> Iterator[Row]:
         quick: one generated seed, one size of cache, peers of our own only.
         say: told what is being done, and what predictors are worth.
     """
+    say(planning.line())
     for trace in _traces(data, quick=quick, say=say):
         _compile(trace)
         known = simulator.learn(trace, simulator.middle(trace))

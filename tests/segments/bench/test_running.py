@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from apps.segments.bench import peer, prediction, running
+from apps.segments.bench import peer, planning, prediction, running
 from apps.segments.core import simulator
 from apps.segments.core.simulator import Trace
 from config import reports
@@ -74,6 +74,12 @@ def test_predictors_are_compared_on_held_out_viewers(world: Callable[..., Trace]
     told = list(prediction.lines(world(sessions=400)))
     assert [line.split(",")[1].split(":")[0].strip() for line in told] == ["retention", "markov", "transformer"]
     assert "serves: False" in told[0]
+
+
+def test_a_plan_is_timed_on_an_edge_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "ROWS", 4_000)
+    monkeypatch.setattr(planning, "VIEWERS", 50)
+    assert planning.line().startswith("plan for 4,000 segments and 50 viewers: median ")
 
 
 def stand_in(home: Path, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
