@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,37 +12,19 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from apps.segments.core import plan as plans
-from apps.segments.core import predictor, value
-from apps.segments.core.catalogue import SEGMENT_S, Bools, Floats
-from apps.segments.core.control import WINDOW_FACTOR, Measure
-from apps.segments.core.plan import Stage, Wish
+from apps.segments.core import value
+from apps.segments.core.catalogue import SEGMENT_S, Bools
 from apps.segments.models import Edge, Event, Held, Pin, Plan
-from apps.segments.services import demand, predicting, tuning
-from apps.segments.services.predicting import Models
+from apps.segments.services import demand, predicting, tuning, wishes
 from apps.segments.services.stock import Stock, rows_of, stock
+from apps.segments.services.wishes import Watcher
 
 EVERY = timedelta(seconds=10)
 WATCHING = timedelta(minutes=5)
-INTENT = timedelta(minutes=5)  # so long what somebody opened is wanted, and held once it is there
-STARTS = 0.7  # the chance that who opened a page starts its video
 USUAL_TURNOVER_S = 3_600.0
-AHEAD = 5  # segments that are wished for along a viewer's path
-LIKELY = 0.3
 MOST_VIEWERS = 5_000
-FIRST = 2  # segments of every video that start-up waits for
 KEPT_PLANS = 200
 What = Event.What
-
-
-@dataclass(frozen=True, slots=True)
-class Watcher:
-    """One viewing as it stands: video and segment by place, rendition, when it was last heard of."""
-
-    video: int
-    rendition: int
-    index: int
-    event: str
-    at: datetime
 
 
 def make(edge: Edge) -> Plan | None:
@@ -65,12 +46,12 @@ def make(edge: Edge) -> Plan | None:
     )
     chosen = tuning.of(edge.workspace_id)
     rules = plans.Rules(interval_s=EVERY.total_seconds(), shadow=edge.shadow, pin_share=chosen.pin_share)
-    wishes = [*_path(known, watchers, models, _steps(edge)), *_intent(known, watchers), *_placement(known, edge)]
+    wanted = wishes.of(known, watchers, models, edge)
     factor = value.adjustment(known.catalogue, known.traits, tuning.multipliers(chosen))
     if chosen.source_score:
         values = demand.scored(edge.workspace_id, known, values)
-    values = demand.held_for(values, wishes)
-    return _keep(edge, known, plans.make(known.catalogue, values, factor, told, wishes, _pins(edge, known), rules))
+    values = demand.held_for(values, wanted)
+    return _keep(edge, known, plans.make(known.catalogue, values, factor, told, wanted, _pins(edge, known), rules))
 
 
 def _watchers(workspace_id: UUID, known: Stock) -> Iterator[Watcher]:
@@ -94,52 +75,6 @@ def _cached(edge: Edge, known: Stock) -> Bools:
         if row is not None:
             found[row] = True
     return found
-
-
-def _steps(edge: Edge) -> int:
-    """Look less far ahead while that is the measure against a collapse."""
-    return round(AHEAD * WINDOW_FACTOR) if Measure.WINDOW in edge.measures else AHEAD
-
-
-def _path(known: Stock, watchers: list[Watcher], models: Models, ahead: int) -> Iterator[Wish]:
-    """Wish for what those who play will ask for next, as the serving model sees it; viewers at one place are alike."""
-    seen: dict[tuple[int, int], Floats] = {}
-    for each in watchers:
-        if each.event in (What.END, What.INTENT, What.PAUSE):
-            continue
-        length = int(known.catalogue.lengths[each.video])
-        place = (each.video, each.index)
-        if place not in seen:
-            path = predictor.Path(each.video, length, np.array([each.index], np.int64))
-            seen[place] = predictor.answer(models.model, models.standby, path, ahead)[1]
-        for step, chance in enumerate(seen[place], start=1):
-            if chance < LIKELY:
-                break
-            row = known.catalogue.row(each.video, each.index + step, each.rendition)
-            reason = f"A viewer of {known.titles[each.video]} will be there in about {step * SEGMENT_S:.0f} s."
-            yield Wish(row, Stage.PATH, step * SEGMENT_S, float(chance), reason)
-
-
-def _intent(known: Stock, watchers: list[Watcher]) -> Iterator[Wish]:
-    """Wish for where those who opened a page will begin: the resume point and what follows."""
-    since = timezone.now() - INTENT
-    for each in watchers:
-        if each.event == What.INTENT and each.at > since:
-            last = int(known.catalogue.lengths[each.video])
-            for index in range(each.index, min(last, each.index + FIRST)):
-                row = known.catalogue.row(each.video, index, each.rendition)
-                yield Wish(row, Stage.INTENT, 2.0, STARTS, f"Somebody has just opened {known.titles[each.video]}.")
-
-
-def _placement(known: Stock, edge: Edge) -> Iterator[Wish]:
-    """Wish for the beginnings of all videos, so that each starts at once; in every rendition as a measure."""
-    catalogue = known.catalogue
-    rungs = 3 if Measure.PREWARM in edge.measures else 1
-    for video, title in enumerate(known.titles):
-        for rendition in range(min(rungs, int(catalogue.renditions[video]))):
-            for index in range(min(FIRST, int(catalogue.lengths[video]))):
-                row = catalogue.row(video, index, rendition)
-                yield Wish(row, Stage.PLACEMENT, 600.0, 0.1, f"The beginning of {title}: it should start at once.")
 
 
 def _pins(edge: Edge, known: Stock) -> list[tuple[int, str]]:

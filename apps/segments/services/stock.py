@@ -8,7 +8,9 @@ from uuid import UUID
 import numpy as np
 from django.db.models import Count, Max
 
+from apps.segments.core import outline
 from apps.segments.core.catalogue import Bools, Catalogue, Ints
+from apps.segments.core.outline import Point
 from apps.segments.core.value import Traits
 from apps.segments.models import Moment, Segment, Video
 from apps.segments.services.predicting import KINDS
@@ -18,7 +20,10 @@ Mark = tuple[int, object, int]
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """The catalogue, the address of each row, the place of each address and of each video, and what rows are about."""
+    """The catalogue, the address of each row, the place of each address and of each video, and what rows are about.
+
+    `points`: each video's outline; `following`: the place of the next video of its course, or -1.
+    """
 
     catalogue: Catalogue
     paths: list[str]
@@ -27,6 +32,8 @@ class Stock:
     titles: list[str]
     exact: Ints
     traits: Traits
+    points: list[list[Point]]
+    following: list[int]
 
 
 _known: dict[UUID, tuple[Mark, Stock]] = {}
@@ -75,7 +82,20 @@ def _read(workspace_id: UUID) -> Stock | None:
         [videos[key].title for key in parts],
         catalogue.base,
         _traits(catalogue, list(parts), videos),
+        [outline.read(videos[key].outline) for key in parts],
+        _following([videos[key] for key in parts]),
     )
+
+
+def _following(videos: list[Video]) -> list[int]:
+    """Give the place of the video that was registered next in the same course, -1 where there is none."""
+    found, last = [-1] * len(videos), dict[str, int]()
+    for place in sorted(range(len(videos)), key=lambda place: videos[place].created_at):
+        course = videos[place].course
+        if course and course in last:
+            found[last[course]] = place
+        last[course] = place
+    return found
 
 
 def _traits(catalogue: Catalogue, keys: list[UUID], videos: dict[UUID, Video]) -> Traits:

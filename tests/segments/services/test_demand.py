@@ -21,11 +21,13 @@ from tests.segments import makers
 pytestmark = pytest.mark.django_db
 
 
-def told(caller: Caller, row: Video, what: str, count: int = 1, position: float = 0.0, **ago: float) -> None:
+def told(
+    caller: Caller, row: Video, what: str, count: int = 1, position: float = 0.0, rendition: int = 0, **ago: float
+) -> None:
     Event.objects.bulk_create(
         Event(
             workspace_id=caller.workspace_id, viewer=viewing.pseudonym(caller.workspace_id, f"{row.pk}{ago}{number}"),
-            video=row, session=f"{what}{ago}{number}", event=what, position_s=position,
+            video=row, session=f"{what}{ago}{number}", event=what, position_s=position, rendition=rendition,
             at=timezone.now() - timedelta(**ago),
         )
         for number in range(count)
@@ -144,3 +146,18 @@ def test_only_operators_change_the_weights() -> None:
     row.refresh_from_db()
     assert (row.tags, row.first_minute) == ({"exam": 2}, 1.5)
     assert desks.audited("changed")
+
+
+def test_a_plan_follows_the_knowledge_tree_and_the_course() -> None:
+    caller, _ = factories.key()
+    outline = [
+        {"title": "Slopes", "start": 0, "end": 60, "prerequisites": []},
+        {"title": "Descent", "start": 60, "end": 120, "prerequisites": ["Slopes"]},
+    ]
+    first = makers.video(caller, "first", outline=outline, course="ML")
+    second = makers.video(caller, "second", course="ML", renditions=1)
+    told(caller, first, "heartbeat", position=6.0 * 18 + 1, rendition=1, seconds=3)
+    reasons = {line["url"]: line["reason"] for line in planned(edge_of(caller)).prewarm}
+    assert reasons[storage.address(first, "1/0.m4s")] == "Descent builds on Slopes."
+    assert "second follows first" in reasons[storage.address(second, "0/0.m4s")]
+    assert "will be there" in reasons[storage.address(first, "1/19.m4s")]
