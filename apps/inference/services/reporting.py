@@ -19,6 +19,7 @@ from apps.metrics import services as metrics
 CACHE = "inference"
 RECENT = 20
 TARGET = 0.98
+NAMED = 3  # of many failures
 LATE = timedelta(hours=1)
 
 
@@ -58,15 +59,12 @@ def weighted(stats: list[dict[str, Any]], name: str) -> float | None:
 
 def alarms(workspace_id: UUID) -> list[dict[str, Any]]:
     """List what an operator should look at: failed preparations, agreement under the target."""
-    found = [
-        {
-            "title": _("The model %(name)s could not be prepared") % {"name": row.name},
-            "detail": row.error,
-            "link": reverse("admin:inference_network_change", args=[row.pk]),
-            "runbook": metrics.runbook("model"),
-        }
-        for row in Network.objects.filter(workspace_id=workspace_id, status=Network.Status.FAILED)[:3]
-    ]
+    found: list[dict[str, Any]] = []
+    failed = Network.objects.filter(workspace_id=workspace_id, status=Network.Status.FAILED)
+    if newest := list(failed.order_by("-pk").values_list("name", "error")[:NAMED]):
+        link = reverse("admin:inference_network_changelist")
+        title = _("Models could not be prepared")
+        found.append(metrics.one_of_many(title, link, "model", newest, failed.count()))
     recent = Job.objects.filter(workspace_id=workspace_id, source=None, created_at__gt=Now() - LATE)
     low = recent.filter(mode=Job.Mode.BUDGET, stats__agreement__lt=TARGET - 0.05).select_related("network")
     for row in low.order_by("-created_at")[:3]:

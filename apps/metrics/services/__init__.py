@@ -8,7 +8,7 @@ from apps.metrics.services.notifying import perform, remove, save, wake
 from apps.metrics.services.pressure import rest_s
 from apps.metrics.services.reading import CACHES, OUTCOMES, series, subjects
 from apps.metrics.services.saving import Day, Saving, register_savings, saved
-from apps.metrics.services.standing import alarms, register, runbook, snapshot
+from apps.metrics.services.standing import alarms, one_of_many, register, runbook, snapshot
 
 __all__ = [
     "CACHES",
@@ -23,6 +23,7 @@ __all__ = [
     "heartbeat",
     "notify",
     "observe",
+    "one_of_many",
     "perform",
     "readiness",
     "register",

@@ -6,7 +6,7 @@ import json
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -58,6 +58,21 @@ def register(cache: str, gauge: Gauge, alarms: Alarms) -> None:
 def alarms(workspace_id: UUID) -> list[dict[str, Any]]:
     """Give the first alarms of a workspace, at most three seconds old."""
     return _ask(workspace_id).alarms[:MOST_ALARMS]
+
+
+def one_of_many(title: str, link: str, steps: str, failed: Sequence[tuple[str, str]], count: int) -> dict[str, Any]:
+    """Make one alarm of many failures, so that it lasts as long as any does.
+
+    Args:
+        title: what failed.
+        link: the page that lists them.
+        steps: the name of the runbook.
+        failed: the newest, name and error.
+        count: how many there are in all.
+    """
+    told = [f"{name}: {error}" if error else name for name, error in failed]
+    more = [_("and %(count)d more") % {"count": count - len(told)}] if count > len(told) else []
+    return {"title": title, "detail": "; ".join([*told, *more]), "link": link, "runbook": runbook(steps)}
 
 
 def every_alarm(workspace_id: UUID) -> tuple[list[dict[str, Any]], bool]:

@@ -19,6 +19,7 @@ from apps.segments.models import Edge, Event, Video
 from apps.segments.services import edges
 
 CACHE = "segments"
+NAMED = 3  # of many failures
 LIVE = timedelta(minutes=1)
 WORDS = {
     "prediction_latency": lazy("predictions are slow"),
@@ -53,11 +54,11 @@ def alarms(workspace_id: UUID) -> list[dict[str, Any]]:
         link = reverse("admin:segments_edge_change", args=[row.pk])
         for title, detail, runbook in _of_edge(row):
             found.append({"title": title, "detail": detail, "link": link, "runbook": metrics.runbook(runbook)})
-    failed_videos = Video.objects.filter(workspace_id=workspace_id, status=Video.Status.FAILED).order_by("-pk")
-    for video in failed_videos[:2]:
-        link = reverse("admin:segments_video_change", args=[video.pk])
-        title = _("%(title)s could not be ingested") % {"title": video.title}
-        found.append({"title": title, "detail": video.error, "link": link, "runbook": metrics.runbook("video")})
+    failed = Video.objects.filter(workspace_id=workspace_id, status=Video.Status.FAILED)
+    if newest := list(failed.order_by("-pk").values_list("title", "error")[:NAMED]):
+        link = reverse("admin:segments_video_changelist") + "?status__exact=failed"
+        title = _("Videos could not be ingested")
+        found.append(metrics.one_of_many(title, link, "video", newest, failed.count()))
     return found
 
 

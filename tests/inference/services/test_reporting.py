@@ -64,7 +64,7 @@ def test_low_agreement_and_failed_models_raise_alarms() -> None:
     Job.objects.create(**about, title="yard.mp4", stats={"agreement": 0.99, "frames": 10})
     Network.objects.filter(pk=network.pk).update(status="failed", error="no weights")
     titles = [alarm["title"] for alarm in reporting.alarms(caller.workspace_id)]
-    assert titles == ["The model small could not be prepared", "Agreement is low in door.mp4"]
+    assert titles == ["Models could not be prepared", "Agreement is low in door.mp4"]
 
 
 def test_savings_are_frames_and_processor_time() -> None:

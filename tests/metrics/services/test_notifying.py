@@ -150,3 +150,10 @@ def test_mail_needs_a_server(caller: Caller, settings: Any, mailoutbox: list[Any
     (mail,) = mailoutbox
     assert (mail.to, mail.subject) == (["ada@example.org"], "[acme] It burns")
     assert "badly" in mail.body
+
+
+def test_many_failures_are_one_alarm_that_names_the_newest() -> None:
+    told = standing.one_of_many("Videos failed", "/v/", "video", [("a", "no sound"), ("b", "")], 7)
+    assert (told["title"], told["detail"]) == ("Videos failed", "a: no sound; b; and 5 more")
+    assert told["runbook"].endswith("#video")
+    assert standing.one_of_many("Videos failed", "/v/", "video", [("a", "")], 1)["detail"] == "a"
