@@ -22,3 +22,6 @@ if (zone && !document.cookie.split("; ").includes(`zone=${zone}`)) document.cook
 // Plots and tables offer themselves as files.
 const saving = new URL("save.js", document.currentScript.src);
 addEventListener("DOMContentLoaded", () => import(saving));
+
+// A browser may pass over `autofocus` while a page still loads.
+addEventListener("DOMContentLoaded", () => { if (document.activeElement === document.body) document.querySelector("[autofocus]")?.focus(); });

@@ -72,6 +72,6 @@ def test_alarms_are_listed_for_everybody_and_runbooks_have_each_anchor(valkey: o
     assert "It burns" in client.get(reverse("admin:metrics_alarm_changelist")).content.decode()
     page = client.get("/runbooks/").content.decode()
     code = "".join(path.read_text() for path in (Path(settings.BASE_DIR) / "apps").rglob("*.py"))
-    named = {*re.findall(r'runbook\("(\w+)"\)', code), "collapse", "edge", "fallback"}
+    named = {*re.findall(r'runbook\("(\w+)"\)', code), "collapse", "edge", "fallback", "model", "video"}
     assert len(named) > 8
     assert [name for name in named if f'id="{name}"' not in page] == []
