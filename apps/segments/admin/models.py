@@ -29,7 +29,7 @@ class PredictorAdmin(Desk):
         "standing",
         "shown_loss",
         "shown_baseline",
-        "p99_ms",
+        "shown_p99",
         "views",
         "created_at",
     )
@@ -46,7 +46,14 @@ class PredictorAdmin(Desk):
         """Say whether it serves, could, or may not."""
         if row.serving:
             return "serves", _("serves")
+        if row.kind == Predictor.Kind.RETENTION:
+            return "passed", _("stands by")
         return ("passed", _("may serve")) if row.passes else ("refused", _("no better than without it"))
+
+    @display(description=lazy("p99, ms"))
+    def shown_p99(self, row: Predictor) -> str:
+        """Write how long a prediction takes."""
+        return "–" if row.p99_ms is None else f"{row.p99_ms:.2f}"
 
     @display(description=lazy("Log-loss"))
     def shown_loss(self, row: Predictor) -> str:
