@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from apps.segments.core.attention import attend, normal
 from apps.segments.core.catalogue import Bools, Floats, Ints
 from apps.segments.core.predictor.markov import STATES, classes
 from apps.segments.core.predictor.retention import Retention
 from apps.segments.core.predictor.views import MODEL_SEGMENTS, Path
 
 HISTORY, WIDTH, HEADS, LAYERS, PLACES = 16, 32, 2, 2, 4
-NEVER = -1e9
 
 
 @dataclass(frozen=True)
@@ -100,29 +100,8 @@ def forward(xp: Any, weights: Mapping[str, Any], step: Any, place: Any, there: A
     """Give the log-odds (n x 20) of the segments ahead; `xp` is numpy or torch, as the arrays are."""
     tokens = weights["step"][step] + place @ weights["place"] + weights["position"]
     for layer in range(LAYERS):
-        tokens = tokens + _attended(xp, weights, layer, _normal(tokens), there)
-        inner = _normal(tokens) @ weights[f"{layer}.up"]
+        tokens = tokens + attend(xp, weights, f"{layer}", normal(tokens), HEADS, there[:, None, None, :])
+        inner = normal(tokens) @ weights[f"{layer}.up"]
         tokens = tokens + (inner * (inner > 0)) @ weights[f"{layer}.down"]
-    last = _normal(tokens)[:, -1]
+    last = normal(tokens)[:, -1]
     return base * weights["trust"] + last @ weights["head"] + weights["bias"]
-
-
-def _normal(tokens: Any) -> Any:
-    centred = tokens - tokens.mean(-1)[..., None]
-    return centred / ((centred * centred).mean(-1)[..., None] + 1e-5) ** 0.5
-
-
-def _attended(xp: Any, weights: Mapping[str, Any], layer: int, tokens: Any, there: Any) -> Any:
-    """Let every step look at all steps that are there, with two heads."""
-    count, length, width = tokens.shape
-
-    def heads(name: str) -> Any:
-        found = tokens @ weights[f"{layer}.{name}"]
-        return found.reshape(count, length, HEADS, width // HEADS).swapaxes(1, 2)
-
-    scores = heads("ask") @ heads("key").swapaxes(-1, -2) * (width // HEADS) ** -0.5
-    scores = xp.where(there[:, None, None, :], scores, NEVER)
-    share = xp.exp(scores - xp.amax(scores, -1)[..., None])
-    share = share / share.sum(-1)[..., None]
-    mixed = (share @ heads("value")).swapaxes(1, 2).reshape(count, length, width)
-    return mixed @ weights[f"{layer}.out"]

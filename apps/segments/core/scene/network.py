@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from apps.segments.core.attention import attend, normal
 from apps.segments.core.catalogue import Floats
 from apps.segments.core.features import Array
 from apps.segments.core.scene.clips import FRAMES, SIDE
@@ -53,31 +54,12 @@ def forward(xp: Any, weights: Mapping[str, Any], cut_up: Any) -> Any:
     """Give the log-odds (n x 7) that each frame but the first begins a new shot; `xp` is numpy or torch."""
     tokens = cut_up @ weights["embed"] + weights["place"] + weights["time"]
     for layer in range(LAYERS):
-        over_time = _attended(xp, weights, f"{layer}.time", _normal(tokens).swapaxes(1, 2))
+        over_time = attend(xp, weights, f"{layer}.time", normal(tokens).swapaxes(1, 2), HEADS)
         tokens = tokens + over_time.swapaxes(1, 2)
-        tokens = tokens + _attended(xp, weights, f"{layer}.space", _normal(tokens))
-        inner = _normal(tokens) @ weights[f"{layer}.up"]
+        tokens = tokens + attend(xp, weights, f"{layer}.space", normal(tokens), HEADS)
+        inner = normal(tokens) @ weights[f"{layer}.up"]
         tokens = tokens + (inner * (inner > 0)) @ weights[f"{layer}.down"]
-    frames = _normal(tokens).mean(2)
+    frames = normal(tokens).mean(2)
     before, after = frames[:, :-1], frames[:, 1:]
     pair = xp.concatenate([before, after, xp.abs(after - before)], -1) @ weights["pair"] + weights["pair_bias"]
     return ((pair * (pair > 0)) @ weights["cut"] + weights["bias"])[..., 0]
-
-
-def _normal(tokens: Any) -> Any:
-    centred = tokens - tokens.mean(-1)[..., None]
-    return centred / ((centred * centred).mean(-1)[..., None] + 1e-5) ** 0.5
-
-
-def _attended(xp: Any, weights: Mapping[str, Any], name: str, tokens: Any) -> Any:
-    """Let tokens look at each other along the last but one axis; a x b x c x width."""
-    first, second, count, width = tokens.shape
-
-    def heads(part: str) -> Any:
-        found = tokens @ weights[f"{name}.{part}"]
-        return found.reshape(first, second, count, HEADS, width // HEADS).swapaxes(2, 3)
-
-    scores = heads("ask") @ heads("key").swapaxes(-1, -2) * (width // HEADS) ** -0.5
-    share = xp.exp(scores - xp.amax(scores, -1)[..., None])
-    share = share / share.sum(-1)[..., None]
-    return (share @ heads("value")).swapaxes(2, 3).reshape(first, second, count, width) @ weights[f"{name}.out"]
