@@ -40,9 +40,9 @@ def replay(world: World, folder: Path, port: int, planning: bool, rate: float) -
     try:
         with _edge(world, folder, port, _ports(shared)):
             _until(lambda: shared.heard.value > 0)
-            began = _drive(world, port, shared, rate)
+            _drive(world, port, shared, rate)
             time.sleep(2.0)  # the log's last lines
-            return _read(folder / "log" / "access.log", began, shared.plans.value)
+            return _read(folder / "log" / "access.log", world.warm, shared.plans.value)
     finally:
         for process in around:
             process.terminate()
@@ -94,29 +94,36 @@ def _until(ready: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def _drive(world: World, port: int, shared: servers.Progress, rate: float) -> float:
-    """Ask in order, not faster than told; gives the moment (s since 1970) at which the measured half began."""
+def _drive(world: World, port: int, shared: servers.Progress, rate: float) -> None:
+    """Ask in order, not faster than told."""
     flow = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    measured_from, began = 0.0, time.monotonic()
+    began = time.monotonic()
     for place, row in enumerate(world.row.tolist()):
-        if place == world.warm:
-            measured_from = time.time()
         pause = began + place / rate - time.monotonic()
         if pause > 0:
             time.sleep(pause)
-        try:
-            flow.request("GET", path_of(row))
-            flow.getresponse().read()
-        except (OSError, http.client.HTTPException):
-            flow.close()
+        _ask(flow, path_of(row))
         shared.sent.value = place + 1
     flow.close()
-    return measured_from
 
 
-def _read(log: Path, measured_from: float, plans: int) -> Replayed:
+def _ask(flow: http.client.HTTPConnection, path: str) -> None:
+    """Ask once, and once more where nginx had closed the idle connection, as any client does."""
+    for _ in range(2):
+        try:
+            flow.request("GET", path)
+            flow.getresponse().read()
+            return
+        except (OSError, http.client.HTTPException):
+            flow.close()
+
+
+def _read(log: Path, warm: int, plans: int) -> Replayed:
+    """Leave out the first `warm` viewers' requests and all before them: counted, since a line's time is cut to 1 ms."""
     lines = [found for line in log.read_bytes().splitlines() if (found := journal.read(line)) is not None]
-    measured = [one for one in lines if one.at >= measured_from]
+    lines.sort(key=lambda line: line.at)
+    first = [place for place, one in enumerate(lines) if one.source == "viewer"][warm:][:1]
+    measured = lines[first[0] :] if first else []
     viewers = [one for one in measured if one.source == "viewer"]
     hits = [one for one in viewers if one.good and not one.origin_bytes]
     return Replayed(
