@@ -108,7 +108,9 @@ DATABASES["default"]["OPTIONS"]["pool"] = {
     "max_size": environment.integer("DATABASE_POOL", 20),
     "timeout": 5,
 }
-# Prepared statements are those whose plan does not depend on their values.
+# Django forbids prepared statements unless told; only those are prepared that ask for it, whose plan does not depend on
+# their values.
+DATABASES["default"]["OPTIONS"]["prepare_threshold"] = 2**31
 DATABASES["default"]["OPTIONS"]["options"] = (
     "-c plan_cache_mode=force_generic_plan -c hnsw.ef_search=100 -c hnsw.iterative_scan=strict_order"
 )
