@@ -112,7 +112,7 @@ DATABASES["default"]["OPTIONS"]["pool"] = {
 # their values.
 DATABASES["default"]["OPTIONS"]["prepare_threshold"] = 2**31
 DATABASES["default"]["OPTIONS"]["options"] = (
-    "-c plan_cache_mode=force_generic_plan -c hnsw.ef_search=100 -c hnsw.iterative_scan=strict_order"
+    "-c plan_cache_mode=force_generic_plan -c hnsw.ef_search=40 -c hnsw.iterative_scan=strict_order"
 )
 VALKEY_URL = environment.text("VALKEY_URL", f"unix://{VAR}/valkey.sock")
 # kombu spells a socket redis+socket://

@@ -120,14 +120,18 @@ def nearest(namespace_id: UUID, context: bytes, embedder: str, vector: NDArray[n
 @lru_cache(maxsize=4_096)
 def nearest_statement(namespace_id: UUID, embedder: str, dimension: int, in_context: bool) -> str:
     """Write the search of one namespace; with a context only entries are searched."""
-    return sql.SQL(NEAREST).format(
-        d=sql.Literal(dimension),
-        k=sql.Literal(NEIGHBOURS),
-        golden=sql.Literal(not in_context),
-        namespace=sql.Literal(namespace_id),
-        embedder=sql.Literal(embedder.replace("%", "%%")),  # as all text among values
-        context=sql.SQL("%(context)s" if in_context else "''::bytea"),
-    ).as_string()
+    return (
+        sql.SQL(NEAREST)
+        .format(
+            d=sql.Literal(dimension),
+            k=sql.Literal(NEIGHBOURS),
+            golden=sql.Literal(not in_context),
+            namespace=sql.Literal(namespace_id),
+            embedder=sql.Literal(embedder.replace("%", "%%")),  # as all text among values
+            context=sql.SQL("%(context)s" if in_context else "''::bytea"),
+        )
+        .as_string()
+    )
 
 
 def literal(vector: NDArray[np.float32]) -> str:

@@ -19,8 +19,8 @@ from django.db import connection
 from psycopg import sql
 
 log = logging.getLogger(__name__)
-LARGE = 2_000  # rows from which on the graph beats comparing with all
-SMALL = 1_000  # rows below which an index is dropped again; between the two nothing changes
+LARGE = 1_000  # rows from which on the graph beats comparing with all
+SMALL = 500  # rows below which an index is dropped again; between the two nothing changes
 LOCK = 0x70757368  # an arbitrary name for "somebody tends the indexes"
 PREFIX = "hnsw"
 

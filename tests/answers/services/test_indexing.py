@@ -1,12 +1,12 @@
 """Large namespaces get partial indexes, small ones lose them, and a filter never costs recall."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
 from django.db import connection
 from numpy.typing import NDArray
+from pgvector import HalfVector
 
 from apps.access.core.callers import Caller
 from apps.answers.models import Entry, Namespace, tiers
@@ -57,12 +57,8 @@ def indexes() -> list[str]:
 
 
 def plan(space: Namespace, vector: NDArray[np.float32]) -> str:
-    values: dict[str, Any] = {
-        "namespace": space.pk, "context": b"", "embedder": "test", "vector": tiers.literal(vector),
-    }  # fmt: skip
-    with connection.cursor() as cursor:
-        cursor.execute("EXPLAIN " + tiers.NEAREST.format(d=384, k=10, golden="true"), values)
-        return "\n".join(row[0] for row in cursor.fetchall())
+    statement = "EXPLAIN " + tiers.nearest_statement(space.pk, "test", 384, in_context=False)
+    return "\n".join(row[0] for row in tiers.prepared(statement, {"vector": HalfVector(vector)}))
 
 
 @pytest.mark.usefixtures("small")
