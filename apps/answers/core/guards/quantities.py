@@ -88,7 +88,8 @@ def _dates(question: str) -> frozenset[str]:
 @lru_cache(maxsize=8192)
 def _units(question: str) -> tuple[frozenset[str], frozenset[str]]:
     text = read(question).text
-    money, measures = ({str(match.lastgroup) for match in pattern.finditer(text)} for pattern in (CURRENCY, UNIT))
+    counted = UNIT.finditer(text) if any(letter.isdigit() for letter in text) else ()
+    money, measures = ({str(match.lastgroup) for match in found} for found in (CURRENCY.finditer(text), counted))
     return frozenset(money), frozenset(measures)
 
 

@@ -53,6 +53,7 @@ def read(question: str) -> Reading:
     return Reading(question, text, words, tuple(stem(word) for word in words))
 
 
+@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """Cut one ending off, so that "transfers" meets "transfer" and "enabled" meets "enable"."""
     for ending in ENDINGS:
