@@ -93,7 +93,6 @@ class Features:
     def rebuild(self, image: Image, eps: float) -> None:
         """Compute everything; sets the tolerances of a truncating stream."""
         self.stream.everything()
-        self.stream.masks.predict()
         self.stream.put(image, self.model.table)
         self.stream.run(known=True)
         if self.stream.truncating:

@@ -250,6 +250,12 @@ class Masks:
         self.bits[size:] = 0
         self.boxes[1:] = 0
 
+    def everything(self) -> None:
+        """All positions are dirty, those too that see nothing but padding."""
+        self.bits[:] = 1
+        self.boxes[: len(self.plan.masks), 1], self.boxes[: len(self.plan.masks), 3] = self.plan.masks[:, [MH, MW]].T
+        self.boxes[:, [0, 2]] = 0
+
     def clear(self) -> None:
         """Nothing is dirty."""
         self.bits[:] = 0

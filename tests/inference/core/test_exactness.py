@@ -70,6 +70,22 @@ def test_a_budget_of_nothing_is_exact_too(net: Any, data: st.DataObject, move: b
             image[top : top + high, left : left + wide] = rng.integers(0, 256, size=(high, wide, c))
 
 
+@pytest.mark.parametrize("mode", ["exact", "budget"])
+def test_an_output_that_sees_only_padding_is_its_bias(mode: Any) -> None:
+    """Two taps, a row above and a row below the one row there is."""
+    net = networks.Net(1, maps=[("image", 2, 1, 7)])
+    net.node("Conv", ["image", net.constant(net.rng.normal(size=(2, 2, 1, 1)))], (2, 1, 7))
+    weight, bias = net.constant(np.ones((3, 2, 2, 1))), net.constant([0.5, -1.0, 2.0])
+    net.node("Conv", [net.maps[-1][0], weight, bias], (3, 1, 7), dilations=[2, 1], pads=[1, 0, 1, 0])
+    loaded = graph.load(net.model([net.maps[-1][0]]))
+    cached = engine.Engine(loaded, 1, 7, engine.Settings(mode=mode, block=4, bail_out_share=2.0))
+    plain = engine.PlainEngine(loaded, 1, 7)
+    image = _floats(np.random.default_rng(0), 2, 1, 7)
+    for _ in range(2):
+        assert engine.relative_error(cached.frame(image).outputs, plain.frame(image)) <= LIMIT
+        image = image + 1
+
+
 @pytest.mark.parametrize("operator", ["Add", "Sub", "Mul", "Div", "Max", "Min"])
 def test_two_branches_meet_in_every_operator(operator: str) -> None:
     net = networks.Net(1, maps=[("image", 2, 17, 23)])

@@ -79,9 +79,8 @@ class Stream:
             maps.put_floats(self.arena, tensor, image, space.ys, space.xs, count)
 
     def everything(self) -> None:
-        """Mark the whole input dirty and forget the tolerances, for a full run."""
-        self.masks.clear()
-        regions.fill(self.masks.bits, self.masks.plan.masks, self.masks.boxes, 0)
+        """Mark all positions dirty and forget the tolerances, for a full run."""
+        self.masks.everything()
         self.tolerance[:] = -1
 
     def run(self, *, known: bool, shift: Ints | None = None) -> None:
