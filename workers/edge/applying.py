@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -14,6 +15,7 @@ from workers.edge.settings import Settings
 from workers.edge.steering import Done, Nginx, Pins, Prewarmer
 
 MOST_REFUSALS = 200  # told to the platform
+PATIENCE_S = 2.0  # for all pins of a plan to lie in their zone once they were asked for
 
 
 class Applier:
@@ -113,8 +115,9 @@ class Applier:
         # What the edge holds moves from one zone to the other without asking the origin.
         moved = Done()
         Prewarmer(self.nginx, moved, stop, self.settings.flows).run(present, self.settings.pins, 1e12)
+        deadline = time.monotonic() + PATIENCE_S
         for line in present:
-            if self._holds(line.target, "pins"):
+            if self._arrives(line.target, deadline):
                 self.nginx.forget(line.target)
         return [line for line in wanted if not self._holds(line.target, "pins")]
 
@@ -123,6 +126,12 @@ class Applier:
             self.pins.remove(place)
             self.nginx.forget(Target(place, place, place), "pins")
             done.unpinned += 1
+
+    def _arrives(self, target: Target, deadline: float) -> bool:
+        """Wait for a pin's file, since nginx may answer a moment before it lies in its place."""
+        while not (there := self._holds(target, "pins")) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        return there
 
     def _holds(self, target: Target, zone: str) -> bool:
         return file_of(self.settings.folder / zone, target.digest).exists()

@@ -76,7 +76,7 @@ class Nginx:
         return before.st_size
 
 
-def _wait_for_another(file: Path, inode: int, patience_s: float = 0.5) -> None:
+def _wait_for_another(file: Path, inode: int, patience_s: float = 2.0) -> None:
     deadline = time.monotonic() + patience_s
     with suppress(OSError):
         while file.stat().st_ino == inode and time.monotonic() < deadline:
