@@ -67,6 +67,19 @@ def layer_table(network: Network) -> Ints:
     return table
 
 
+def axes_of(network: Network, layers: Ints) -> npt.NDArray[np.float64]:
+    """The resize tables of all layers in one array; fills their offsets into the layer table."""
+    parts: list[npt.NDArray[np.float64]] = [np.zeros(1)]
+    at = 1
+    for row, layer in zip(layers, network.layers, strict=True):
+        for column, table in ((ROWS, layer.rows), (COLS, layer.cols)):
+            if table is not None:
+                row[column] = at
+                parts.append(table.ravel())
+                at += table.size
+    return np.concatenate(parts)
+
+
 def _rule(layer: Layer) -> int:
     special = {Kind.RESIZE: RESIZED, Kind.SHUFFLE: RESIZED, Kind.GLOBAL: POOLED, Kind.GATE: GATED}
     if layer.kind in special:

@@ -34,6 +34,7 @@ from apps.inference.core.program import (
     SW,
     Ints,
     MaskPlan,
+    axes_of,
     layer_table,
     mask_plan,
 )
@@ -281,19 +282,6 @@ class Masks:
         """Share of multiplications, tail included when anything reaches it, of the last prediction."""
         done = float(self.counts @ self.macs)
         return (done + (self.tail_macs if self.counts.size and self.counts[-1] else 0)) / max(self.total, 1.0)
-
-
-def axes_of(network: Network, layers: Ints) -> npt.NDArray[np.float64]:
-    """The resize tables of all layers in one array; fills their offsets into the layer table."""
-    parts: list[npt.NDArray[np.float64]] = [np.zeros(1)]
-    at = 1
-    for row, layer in zip(layers, network.layers, strict=True):
-        for column, table in ((ROWS, layer.rows), (COLS, layer.cols)):
-            if table is not None:
-                row[column] = at
-                parts.append(table.ravel())
-                at += table.size
-    return np.concatenate(parts)
 
 
 def masks_of(network: Network, *, aliased: bool = True) -> Masks:

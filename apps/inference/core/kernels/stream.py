@@ -6,7 +6,7 @@ import numpy.typing as npt
 from apps.inference.core import regions
 from apps.inference.core.kernels import maps, running, storage, winograd
 from apps.inference.core.network.layers import Network
-from apps.inference.core.program import BIAS, TILES, WEIGHT, Ints, layer_table
+from apps.inference.core.program import BIAS, TILES, WEIGHT, Ints, axes_of, layer_table
 
 Floats = npt.NDArray[np.float32]
 _COLS = 2**21
@@ -35,7 +35,7 @@ class Weights:
     def __init__(self, network: Network) -> None:
         self.network = network
         self.layers: Ints = layer_table(network)
-        self.axes = regions.axes_of(network, self.layers)
+        self.axes = axes_of(network, self.layers)
         self.tensors, self.arena_size = storage.tensor_table(network)
         self.params: Floats = np.array([layer.act_params for layer in network.layers], dtype=np.float32)
         # The first floats are zero: the bias of layers that have none.
