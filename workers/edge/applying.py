@@ -117,7 +117,7 @@ class Applier:
         Prewarmer(self.nginx, moved, stop, self.settings.flows).run(present, self.settings.pins, 1e12)
         deadline = time.monotonic() + PATIENCE_S
         for line in present:
-            if self._arrives(line.target, deadline):
+            if self._arrives(line.target, deadline, stop):
                 self.nginx.forget(line.target)
         return [line for line in wanted if not self._holds(line.target, "pins")]
 
@@ -127,10 +127,10 @@ class Applier:
             self.nginx.forget(Target(place, place, place), "pins")
             done.unpinned += 1
 
-    def _arrives(self, target: Target, deadline: float) -> bool:
+    def _arrives(self, target: Target, deadline: float, stop: threading.Event) -> bool:
         """Wait for a pin's file, since nginx may answer a moment before it lies in its place."""
-        while not (there := self._holds(target, "pins")) and time.monotonic() < deadline:
-            time.sleep(0.001)
+        while not (there := self._holds(target, "pins")) and time.monotonic() < deadline and not stop.wait(0.001):
+            pass
         return there
 
     def _holds(self, target: Target, zone: str) -> bool:
