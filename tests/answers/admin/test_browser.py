@@ -71,6 +71,22 @@ def test_a_review_is_decided_by_pressing_a_key(caller: Caller, site: Site, page:
     assert desks.audited("overrode with APPROVE")
 
 
+def test_a_pair_can_be_decided_in_the_moment_it_is_shown(caller: Caller, site: Site, page: Any) -> None:
+    _, second = pairs(caller, "ways of paying", "paying by cheque")
+    site.start_web()
+    opened(page, site, REVIEW)
+    page.evaluate(
+        """new MutationObserver((changes, observer) => {
+            observer.disconnect();
+            document.querySelector("#pair [data-key=a]").click();
+        }).observe(document.body, {childList: true, subtree: true})"""
+    )
+    page.keyboard.press("j")
+    page.wait_for_selector("#said >> text=Approved. 1 is left.")
+    second.refresh_from_db()
+    assert second.verdict == "APPROVE"
+
+
 def test_keys_can_be_switched_off(caller: Caller, site: Site, page: Any) -> None:
     (row,) = pairs(caller, "ways of paying")
     site.start_web()
