@@ -172,7 +172,8 @@ class Guard:
 
     def explores(self, bailed: int) -> bool:
         """Whether, after so many frames in a row that could not be reused, one rung looser is worth a look."""
-        return self.rung > START - 2 and bailed % (4 * self._wary) == 3
+        pause = 4 * self._wary
+        return self.rung > START - 2 and bailed % pause == pause - 1
 
     def explore(self) -> None:
         """One rung looser although nothing was measured on this one: nothing could be."""

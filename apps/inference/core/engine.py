@@ -46,6 +46,8 @@ class Engine:
         self._previous: Image | None = None
         self._outputs: Outputs = {}
         self._age = self._bailed = 0
+        # Cached features were made with looser thresholds: plain runs until a new cache is worth its cost.
+        self._stale = False
         # Bail-outs to wait for before looking whether the scene has settled, and the savings when that was bet on.
         self._rest, self._bet = 1, -1.0
         # Where the tail holds most of the work, pieces save little and cost exactness: whole frames only.
@@ -62,6 +64,8 @@ class Engine:
         clock.lap("match")
         if self.settings.expiry and self._age >= self.settings.expiry:
             return self._renew(image, pixels, clock, "expiry", match.grid)
+        if self._stale:
+            return self._dense(image, pixels, match, clock)
         if not match.grid.any() and match.move == (0, 0):
             self.pace.saw_reuse()
             return self._result("reused", match, clock)
@@ -106,9 +110,9 @@ class Engine:
         self._reference = self._previous = None
 
     def tighten(self, settings: Settings) -> None:
-        """Change a running stream's thresholds, not mode or block; the cache is made anew, so no error lingers."""
+        """Change a running stream's thresholds, not mode or block; nothing is reused until the cache is made anew."""
         self.settings = replace(settings, mode=self.settings.mode, block=self.settings.block)
-        self.reset()
+        self._stale = True
 
     def loosen(self, settings: Settings) -> None:
         """Relax a running stream's thresholds, not mode or block; what is cached is good enough for them."""
@@ -116,7 +120,9 @@ class Engine:
         self.features.tolerate(self.settings.eps)
 
     def would_pay(self, image: Image, psnr_db: float) -> bool:
-        """Whether the frame just bailed out of could be reused with another threshold, in budget mode."""
+        """Whether the frame just bailed out of could be reused with another threshold, at the cost of a new cache."""
+        if not self.pace.affords:
+            return False
         pixels = self._accept(image)
         for reference in (self._reference, self._previous):
             if reference is None or reference.dtype != pixels.dtype:
@@ -201,7 +207,7 @@ class Engine:
         _, took = timed(lambda: self.features.rebuild(pixels, self.settings.eps))
         self._outputs, more = timed(self.features.outputs)
         self.pace.saw_dense(took + more)
-        self._reference, self._previous, self._age = pixels.copy(), None, 0
+        self._reference, self._previous, self._age, self._stale = pixels.copy(), None, 0, False
         clock.lap("layers")
         return self._result("dense", Match(grid, share=1.0), clock, reason)
 
@@ -216,7 +222,8 @@ class Engine:
         if keeps:
             self._previous = pixels.copy()
         fixed = self.settings.bail_out_share is not None
-        if reason and (fixed or self.pace.affords_rebuild()):
+        if reason and (fixed or self.pace.affords):
+            self.pace.spend()
             self._bet = self.pace.saved_ms
             return self._rebuild(pixels, clock, reason, match.grid)
         outputs = self.shadow(image)

@@ -58,10 +58,15 @@ class Pace:
         """Whether a partial run of this share beats a plain one."""
         return self.expects(share) < _MARGIN * self.plain_ms
 
-    def affords_rebuild(self) -> bool:
-        """Whether a full run through the cache is within the 1% that dense video may cost; spends it if so."""
-        extra = max(0.1, self.dense_ms / max(self.plain_ms, 1e-6) - 1)
-        if self.credit < extra:
-            return False
-        self.credit -= extra
-        return True
+    @property
+    def affords(self) -> bool:
+        """Whether a full run through the cache is within what dense video may cost (1%) and what reuse has saved."""
+        return self.credit >= self._extra()
+
+    def spend(self) -> None:
+        """A full run through the cache was decided on."""
+        self.credit -= self._extra()
+
+    def _extra(self) -> float:
+        """Plain runs that a full run through the cache costs more than a plain one."""
+        return max(0.1, self.dense_ms / max(self.plain_ms, 1e-6) - 1)

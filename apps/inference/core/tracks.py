@@ -17,8 +17,8 @@ import numpy.typing as npt
 from apps.inference.core import readings
 
 if TYPE_CHECKING:
-    from apps.inference.core.calibration import Guard
-    from apps.inference.core.engine import Engine, FrameResult, Model, Outputs, Settings
+    from apps.inference.core.calibration import Watched
+    from apps.inference.core.engine import Engine, FrameResult, Model, Settings
 
 Image = npt.NDArray[np.uint8]
 Mode = Literal["exact", "budget"]
@@ -101,23 +101,22 @@ class Track:
         self._agreement = calibration.agreement
         with _turn:
             self.engine: Engine = engine.Engine(_model(recipe), recipe.height, recipe.width, _settings(plan))
-        self.guard: Guard | None = None
+        self.watched: Watched | None = None
         if plan.mode == "budget" and plan.every and plan.psnr_db is None and plan.eps is None:
-            self.guard = calibration.Guard(every=plan.every)
-            self.guard.rung = self.guard.rung if rung is None else rung
-            self.engine.tighten(self.guard.settings(self.engine.settings))
+            guard = calibration.Guard(every=plan.every, rung=calibration.START if rung is None else rung)
+            self.watched = calibration.Watched(self.engine, recipe.task, guard)
         self.number = 0
 
     @property
     def rung(self) -> int | None:
         """How tight calibration holds the thresholds now; given back when a run is taken up again."""
-        return self.guard.rung if self.guard else None
+        return self.watched.guard.rung if self.watched else None
 
     def frame(self, image: Image, size: tuple[int, int]) -> Seen:
         """Run one RGB frame of the network's size; `size` (width, height) is the picture's own."""
         with _turn:
             began = time.perf_counter()
-            result = self.engine.frame(image)
+            result = self.watched.look(image) if self.watched else self.engine.frame(image)
             cached = 1e3 * (time.perf_counter() - began)
             plain_ms, agreement = self._shadow(image, result) if self._due(result) else (None, None)
             grid = self._grid(result)
@@ -149,18 +148,17 @@ class Track:
     def _due(self, result: "FrameResult") -> bool:
         if not self.plan.every:
             return False
-        guarded = self.guard is not None and self.guard.due() and result.outcome != "dense"
+        guarded = self.watched is not None and self.watched.due(result)
         return guarded or self.number % self.plan.every == 0
 
     def _shadow(self, image: Image, result: "FrameResult") -> tuple[float, float]:
         """Time and agreement of the plain run; calibration follows what it shows."""
         began = time.perf_counter()
-        plain: Outputs = self.engine.shadow(image)
-        took = 1e3 * (time.perf_counter() - began)
-        found = self._agreement(self.recipe.task, result.outputs, plain)
-        if self.guard and result.outcome != "dense" and self.guard.observe(found):
-            self.engine.tighten(self.guard.settings(self.engine.settings))
-        return round(took, 3), round(found, 4)
+        if self.watched and result.outcome != "dense":
+            found = self.watched.compare(image, result)
+        else:
+            found = self._agreement(self.recipe.task, result.outputs, self.engine.shadow(image))
+        return round(1e3 * (time.perf_counter() - began), 3), round(found, 4)
 
     def _grid(self, result: "FrameResult") -> Image:
         changed = result.recompute.astype(np.uint8) * 128

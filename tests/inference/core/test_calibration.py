@@ -87,6 +87,13 @@ def test_a_guard_tightens_when_the_margins_foretell_flips() -> None:
     assert guard.rung == calibration.START + 1
 
 
+def test_a_guard_that_had_to_step_back_waits_longer_before_it_explores() -> None:
+    guard = calibration.Guard()
+    assert [bailed for bailed in range(1, 9) if guard.explores(bailed)] == [3, 7]
+    guard.observe(0.0)
+    assert [bailed for bailed in range(1, 17) if guard.explores(bailed)] == [7, 15]
+
+
 def test_margins_foretell_how_many_answers_flip() -> None:
     rng = np.random.default_rng(0)
     margins = calibration.Margins()

@@ -91,6 +91,31 @@ def test_a_scene_that_settles_elsewhere_makes_the_cache_anew(model: engine.Model
     assert reasons == ["bail-out", "settled", ""]
 
 
+def test_after_tightening_nothing_is_reused_until_the_cache_is_made_anew(model: engine.Model) -> None:
+    cached = _engine(model, mode="budget", bail_out_share=0.9)
+    cached.frame(_image())
+    assert cached.frame(_image()).outcome == "reused"
+    cached.tighten(engine.Settings(mode="budget", bail_out_share=0.9, psnr_db=60.0, eps=0.0))
+    seen = [cached.frame(image) for image in (_image(), _touched(_image()), _touched(_image()))]
+    assert [(each.outcome, each.reason) for each in seen] == [
+        ("dense", "bail-out"),
+        ("dense", "settled"),
+        ("reused", ""),
+    ]
+    assert engine.relative_error(seen[2].outputs, cached.shadow(_touched(_image()))) <= 1e-5
+
+
+def test_a_new_cache_after_tightening_waits_until_it_can_be_paid_for(model: engine.Model) -> None:
+    cached = _engine(model, mode="budget")
+    cached.frame(_image())
+    cached.tighten(engine.Settings(mode="budget", psnr_db=60.0))
+    cached.pace.credit = 0.0
+    cached.pace.plain_ms, cached.pace.dense_ms = 1000.0, 1500.0
+    assert {cached.frame(image).reason for image in (_image(), _touched(_image()), _image())} == {"bail-out"}
+    cached.pace.credit = 2.0
+    assert cached.frame(_touched(_image())).reason == "settled"
+
+
 def test_an_outcome_of_a_frame_of_another_size_is_an_error(model: engine.Model) -> None:
     cached = _engine(model)
     cached.frame(_image())

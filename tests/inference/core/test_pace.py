@@ -20,3 +20,17 @@ def test_a_disappointment_is_forgotten() -> None:
     for _ in range(40):
         pace.saw_partial(0.3, 22.0 * 0.3)
     assert pace.pays(0.5)
+
+
+def test_a_new_cache_is_afforded_by_what_reuse_saved_and_by_long_waiting() -> None:
+    pace = Pace(plain_ms=20.0, dense_ms=36.0)
+    assert not pace.affords
+    pace.saw_partial(0.3, 5.0)
+    assert pace.affords
+    pace.spend()
+    assert not pace.affords
+    waited = 0
+    while not pace.affords:
+        pace.saw_plain(20.0)
+        waited += 1
+    assert waited > 20
