@@ -220,11 +220,17 @@ class Watched:
 
     def due(self, result: FrameResult) -> bool:
         """Whether this frame is to be run plain too; call once a frame."""
-        if self.engine.settings.mode == "exact" or result.outcome == "dense" or not self.guard.due():
+        if self.engine.settings.mode == "exact" or result.outcome == "dense":
+            return False
+        if not self.guard.due() and not self._doubtful():
             return False
         # A rung must be proven whatever that costs; more shadow runs may cost a part of what reuse has saved.
         pace = self.engine.pace
         return not self.guard.proven or pace.shadow_ms <= _SPENT * pace.saved_ms
+
+    def _doubtful(self) -> bool:
+        """Whether answers have become so close that flips are to be expected before the next shadow run is due."""
+        return self.guard.rung < len(LADDER) - 1 and self.margins.agreement() < self.guard.target
 
     def compare(self, image: npt.NDArray[np.generic], result: FrameResult) -> float:
         """Run a frame plain, take in how well its result agrees, and follow with the thresholds."""

@@ -113,8 +113,8 @@ def test_no_margins_foretell_nothing_bad() -> None:
     assert calibration.Margins().agreement() == 1.0
 
 
-def test_a_watched_stream_whose_results_differ_becomes_exact() -> None:
-    """A network that reads noise below the threshold as a class: only equal blocks may be reused."""
+def _reads_noise() -> calibration.Watched:
+    """A watched stream of a network that reads noise below the threshold as a class."""
     net = Net(0, maps=[("image", 1, 32, 32)])
     weight = np.array([1.0, -1.0], dtype=np.float32).reshape(2, 1, 1, 1)
     net.node("Conv", ["image", net.constant(weight), net.constant([0.0, 200.0])], (2, 32, 32))
@@ -125,13 +125,31 @@ def test_a_watched_stream_whose_results_differ_becomes_exact() -> None:
     loaded = graph.load(net.model(["logits"]))
     pixels = engine.Pixels((0.0,), (1 / 255,))
     cached = engine.Engine(loaded, 32, 32, engine.Settings(mode="budget", bail_out_share=2.0), pixels)
-    watched = calibration.Watched(cached, "classification")
+    return calibration.Watched(cached, "classification")
+
+
+def test_a_watched_stream_whose_results_differ_becomes_exact() -> None:
+    """Only equal blocks may be reused where noise decides."""
+    watched = _reads_noise()
     agreed = []
     for number in range(60):
         image = np.full((32, 32, 1), 99 + 2 * (number % 2), dtype=np.uint8)
-        agreed.append(calibration.agreement("classification", watched.frame(image)[0].outputs, cached.shadow(image)))
+        plain = watched.engine.shadow(image)
+        agreed.append(calibration.agreement("classification", watched.frame(image)[0].outputs, plain))
     assert watched.guard.rung > calibration.START
     assert agreed[-20:] == [1.0] * 20
+
+
+def test_close_answers_bring_a_shadow_run_forward() -> None:
+    watched, image = _reads_noise(), np.full((32, 32, 1), 40, dtype=np.uint8)
+    for _ in range(40):
+        watched.frame(image)
+    result = watched.look(image)
+    assert (result.outcome, watched.due(result)) == ("reused", False)
+    watched.margins.errors.append(1.0)
+    watched.margins.seen.extend([0.1] * 90)
+    watched.engine.pace.saved_ms = 1e6
+    assert watched.due(result)
 
 
 def test_a_probability_map_becomes_boxes() -> None:
