@@ -214,6 +214,8 @@ class Watched:
             return result
         if result.bail_out and self.guard.explores(self._bailed):
             self._explore(image)
+        elif result.bail_out and self.guard.explores(self._bailed + 1):
+            self.engine.keep(image)
         if self.task == "classification" and result.outcome != "dense":
             self.margins.saw(next(iter(result.outputs.values())))
         return result
@@ -249,7 +251,8 @@ class Watched:
         """Go one rung looser if this frame could have been reused there; the next shadow runs judge it."""
         if self.engine.would_pay(image, LADDER[self.guard.rung - 1][0]):
             self.guard.explore()
-            self._apply(tighter=True)
+            self.margins.rescale(_STEP)
+            self.engine.explore(self.guard.settings(self.engine.settings))
 
     def _apply(self, tighter: bool) -> None:
         self.margins.rescale(1 / _STEP if tighter else _STEP)

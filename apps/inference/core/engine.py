@@ -114,6 +114,15 @@ class Engine:
         self.settings = replace(settings, mode=self.settings.mode, block=self.settings.block)
         self._stale = True
 
+    def explore(self, settings: Settings) -> None:
+        """Relax a stream that could not be reused: the cache is made anew soon, whatever was bet on before."""
+        self.tighten(settings)
+        self._rest, self._bailed = 1, 0
+
+    def keep(self, image: Image) -> None:
+        """Keep a frame just bailed out of, so that the next one can be compared with it."""
+        self._previous = self._accept(image).copy()
+
     def loosen(self, settings: Settings) -> None:
         """Relax a running stream's thresholds, not mode or block; what is cached is good enough for them."""
         self.settings = replace(settings, mode=self.settings.mode, block=self.settings.block)

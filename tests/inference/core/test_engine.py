@@ -116,6 +116,20 @@ def test_a_new_cache_after_tightening_waits_until_it_can_be_paid_for(model: engi
     assert cached.frame(_touched(_image())).reason == "settled"
 
 
+def test_a_stream_that_rests_makes_its_cache_anew_when_it_explores(model: engine.Model) -> None:
+    cached = _engine(model, mode="budget", bail_out_share=0.9)
+    cached.frame(_image())
+    cached._rest = 256  # earlier caches did not pay
+    elsewhere = _image(1)
+    assert {cached.frame(elsewhere).reason for _ in range(5)} == {"bail-out"}
+    cached.pace.credit = 2.0
+    assert not cached.would_pay(elsewhere, 40.0)
+    cached.keep(elsewhere)
+    assert cached.would_pay(_touched(elsewhere), 40.0)
+    cached.explore(cached.settings)
+    assert cached.frame(_touched(elsewhere)).reason == "settled"
+
+
 def test_an_outcome_of_a_frame_of_another_size_is_an_error(model: engine.Model) -> None:
     cached = _engine(model)
     cached.frame(_image())
