@@ -61,11 +61,11 @@ class Similarities(serializers.Serializer[Any]):
 
 
 class Timings(serializers.Serializer[Any]):
-    """Milliseconds spent in each step."""
+    """Milliseconds spent in each step; 0 where a step was not needed."""
 
-    embed = serializers.FloatField(required=False)
-    search = serializers.FloatField(required=False)
-    backend = serializers.FloatField(required=False)
+    embed = serializers.FloatField()
+    search = serializers.FloatField()
+    backend = serializers.FloatField()
     total = serializers.FloatField()
 
 

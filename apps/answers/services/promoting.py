@@ -5,12 +5,13 @@ from __future__ import annotations
 from django.db import connection, transaction
 
 from apps.answers.core.policy import Policy
-from apps.answers.models import GoldenAnswer, Verification
+from apps.answers.models import Entry, GoldenAnswer, Verification
 from apps.answers.models.tiers import literal
 from apps.answers.services import noting, powers
 from apps.metrics import services as metrics
 
 PROMOTED = "promoted"
+RETRACTED = "retracted: a person decided otherwise"
 
 # A newer entry that was filled by a client, or is itself promoted, wins over this verification.
 UPSERT = """
@@ -36,6 +37,15 @@ def promote(verification: Verification) -> str:
     namespace = verification.namespace
     metrics.count(namespace.workspace_id, noting.CACHE, namespace.name, name)
     return result
+
+
+def retract(verification: Verification) -> None:
+    """Take back what stands under this question as a promotion to this golden answer, whichever judge approved it."""
+    gone, _ = Entry.objects.filter(
+        namespace=verification.namespace_id, digest=verification.digest, golden=verification.golden_id, origin="golden"
+    ).delete()
+    if gone or verification.promotion == PROMOTED:
+        Verification.objects.filter(pk=verification.pk).update(promotion=RETRACTED)
 
 
 def _promote(verification: Verification) -> str:

@@ -79,12 +79,15 @@ class Served:
     timings_ms: dict[str, float] = field(default_factory=dict)
 
 
+STEPS = ("embed", "search", "backend")
+
+
 class Clock:
-    """Measure the steps of one request in milliseconds."""
+    """Measure the steps of one request in milliseconds; one that was not needed took none."""
 
     def __init__(self) -> None:
         self.started = self.last = time.perf_counter()
-        self.steps: dict[str, float] = {}
+        self.steps = dict.fromkeys(STEPS, 0.0)
 
     def step(self, name: str) -> None:
         """Book the time since the last step under a name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from datetime import timedelta
 
+from django.db.models import F
 from django.db.models.functions import Now
 
 from apps.access import services as access
@@ -28,6 +29,11 @@ def verify(row: Verification) -> None:
     golden = GoldenAnswer.objects.select_related("in_force").get(pk=row.golden_id)
     if golden.in_force is None or golden.in_force.number != row.golden_version:
         drop(row, "this golden version is no longer in force")
+        return
+    if word := _persons_word(row):
+        remember(row, Judgement(Verdict(word.verdict), word.scores, word.reason), word.judged_by)
+        if word.verdict == Verdict.APPROVE:
+            promoting.promote(row)
         return
     started = time.perf_counter()
     judge = powers.judge_of(row.namespace)
@@ -93,7 +99,7 @@ def override(caller: Caller, row: Verification, verdict: str, reason: str) -> Ve
     if said is Verdict.APPROVE:
         promoting.promote(row)
     else:
-        row.promoted_entries.filter(origin="golden").delete()
+        promoting.retract(row)
     access.record(caller, f"overrode with {said.value}", row, reason=reason)
     row.refresh_from_db()
     return row
@@ -105,6 +111,16 @@ def drop(row: Verification, why: str) -> None:
         status=Verification.Status.DROPPED, error=why, finished_at=Now(), leased_until=None
     )
     metrics.count(row.namespace.workspace_id, noting.CACHE, row.namespace.name, "verification:dropped")
+
+
+def _persons_word(row: Verification) -> Verification | None:
+    """Find what a person decided of this pair under any judge: a judge fitted anew is not asked again."""
+    same = Verification.objects.filter(
+        namespace=row.namespace_id, digest=row.digest, golden=row.golden_id, golden_version=row.golden_version
+    )
+    valid = timedelta(seconds=Policy.from_mapping(row.namespace.policy).verdict_ttl_s)
+    decided = same.filter(verdict__in=[Verdict.APPROVE, Verdict.REJECT], judged_at__gt=Now() - valid)
+    return decided.exclude(judged_by__in=["", F("judge")]).order_by("-judged_at").first()
 
 
 def _unwanted(row: Verification) -> str:

@@ -138,3 +138,26 @@ def test_a_person_overrules_the_judge_both_ways() -> None:
     assert not Entry.objects.exists()
     label = row.labels.get()
     assert (label.same, label.source) == (False, "curator")
+
+
+@pytest.mark.parametrize("verdict", ["APPROVE", "REJECT"])
+def test_what_a_person_decided_holds_when_the_judge_is_fitted_anew(verdict: str) -> None:
+    caller, _ = factories.key()
+    golden = factories.golden(caller, QUESTION, "By card.")
+    verifying.override(caller, factories.verification(golden, NEAR), verdict, "I know")
+    Entry.objects.all().delete()
+    later = factories.verification(golden, NEAR, judge="offline:newer")
+    assert Verification.perform(later.pk, services.verify)
+    later.refresh_from_db()
+    assert (later.verdict, later.reason, later.judged_by) == (verdict, "I know", caller.name)
+    assert Entry.objects.count() == (verdict == "APPROVE")
+
+
+def test_a_rejection_takes_back_what_another_judge_had_promoted() -> None:
+    caller, _ = factories.key()
+    golden = factories.golden(caller, QUESTION, "By card.")
+    first = factories.verification(golden, NEAR)
+    assert promoting.promote(factories.verification(golden, NEAR, judge="offline:newer")) == "promoted"
+    row = verifying.override(caller, first, "REJECT", "")
+    assert (row.verdict, row.promotion) == ("REJECT", promoting.RETRACTED)
+    assert not Entry.objects.exists()

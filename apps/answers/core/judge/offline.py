@@ -138,7 +138,13 @@ class OfflineJudge:
             reason += f"; but the questions differ ({', '.join(seen)}), which this judge cannot weigh"
         if chance <= self.fit_.reject_at:
             return Judgement(Verdict.REJECT, scores, reason)
-        return Judgement(Verdict.UNSURE, scores, reason)
+        return Judgement(Verdict.UNSURE, scores, reason if seen else f"{reason}; {self._bar()}")
+
+    def _bar(self) -> str:
+        """Say what it would have taken to approve."""
+        if self.fit_ is None or self.fit_.approve_at > 1:
+            return "too few of its labels are right at any certainty to approve by itself"
+        return f"it approves from {self.fit_.approve_at:.1%}"
 
 
 def missing_labels(same: int, different: int) -> int:
