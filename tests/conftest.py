@@ -55,7 +55,9 @@ def _forget() -> Iterator[None]:
     yield
     from apps.access.services import callers, rates
     from apps.answers.services import policies
+    from apps.metrics.services import counting
 
+    counting._counts.take()
     callers._remembered.clear()
     policies._spaces.clear()
     rates.Epoch.heard_at = 0.0
