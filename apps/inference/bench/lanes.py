@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.inference.bench import eager
-from apps.inference.core import calibration, engine
+from apps.inference.core import calibration, comparing, engine
 
 Image = npt.NDArray[np.uint8]
 Run = Callable[[Image], tuple[engine.Outputs, engine.FrameResult | None]]
@@ -53,7 +53,7 @@ class Lane:
 
     def check(self, task: str, ours: engine.Outputs, plain: engine.Outputs) -> None:
         """Note how a frame's result agrees with the plain run's."""
-        self.agreement.append(calibration.agreement(task, ours, plain))
+        self.agreement.append(comparing.agreement(task, ours, plain))
         self.error.append(engine.relative_error(ours, plain))
 
 

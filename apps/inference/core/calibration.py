@@ -1,16 +1,14 @@
 """Agreement between a cached run and the plain one, and the settings that keep it at a target."""
 
 import math
-from collections import deque
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from apps.inference.core import detection
-from apps.inference.core.engine import Engine, FrameResult, Outputs, Settings
-
-Floats = npt.NDArray[np.float32]
+from apps.inference.core import comparing
+from apps.inference.core.doubt import doubt
+from apps.inference.core.engine import Engine, FrameResult, Settings
 
 # From loose to tight; eps in deviations of a layer, psnr in dB. The last one reuses equal blocks only.
 LADDER: tuple[tuple[float, float], ...] = (
@@ -23,92 +21,6 @@ _STEP = 1.4
 _LEAP = 3  # rungs that one shadow run may tighten by
 # Shadow runs on a rung that need not be earned, and the share of what was saved that more may cost.
 _FREE, _SPENT = 3, 0.2
-
-
-def top1(ours: Floats, plain: Floats) -> float:
-    """1.0 when both logits (1, classes) name the same class, else 0.0; averaged over a batch."""
-    return float(np.mean(np.argmax(ours, axis=-1) == np.argmax(plain, axis=-1)))
-
-
-def iou(one: Floats, many: Floats) -> Floats:
-    """Intersection over union of a box (4,) with boxes (n, 4), as x0, y0, x1, y1."""
-    low, high = np.maximum(one[:2], many[:, :2]), np.minimum(one[2:], many[:, 2:])
-    inside = np.prod(np.clip(high - low, 0, None), axis=1)
-    areas = np.prod(many[:, 2:] - many[:, :2], axis=1) + np.prod(one[2:] - one[:2])
-    return np.asarray(inside / np.maximum(areas - inside, 1e-9), dtype=np.float32)
-
-
-def f1(ours: Floats, plain: Floats, threshold: float = 0.5) -> float:
-    """F1 of boxes (n, 4) against the plain run's (m, 4), matched greedily at an IoU; 1.0 when neither has any."""
-    if not len(ours) or not len(plain):
-        return float(len(ours) == len(plain))
-    free = np.ones(len(plain), dtype=bool)
-    hits = 0
-    for box in ours:
-        overlap = np.where(free, iou(box, plain), 0.0)
-        best = int(np.argmax(overlap))
-        if overlap[best] >= threshold:
-            free[best] = False
-            hits += 1
-    return 2.0 * hits / (len(ours) + len(plain))
-
-
-def closeness(ours: Floats, plain: Floats) -> float:
-    """For raw outputs: 1 - mean absolute difference over the plain run's mean absolute value, at least 0."""
-    scale = float(np.mean(np.abs(plain))) or 1.0
-    return max(0.0, 1.0 - float(np.mean(np.abs(ours - plain))) / scale)
-
-
-def agreement(task: str, ours: Outputs, plain: Outputs) -> float:
-    """Agreement (0..1) of one frame: classification top-1, detection F1 at IoU 0.5, raw closeness; the first output."""
-    one, two = next(iter(ours.values())), next(iter(plain.values()))
-    if task == "classification":
-        return top1(one, two)
-    if task == "detection":
-        return f1(detection.boxes(ours)[:, :4], detection.boxes(plain)[:, :4])
-    return closeness(one, two)
-
-
-@dataclass
-class Margins:
-    """How likely a classifier's answer is to flip: margins of all frames against errors seen in shadow runs.
-
-    A stream has thousands of frames and few shadow runs; an error of deviation s flips an answer of margin m with the
-    normal probability beyond m / s, so the margins of all frames tell what a handful of yes and no cannot.
-    """
-
-    errors: deque[float] = field(default_factory=lambda: deque(maxlen=8))
-    seen: deque[float] = field(default_factory=lambda: deque(maxlen=90))
-
-    def saw(self, logits: Floats) -> None:
-        """Note the margin between the two largest of a frame's logits (1, classes)."""
-        row = logits.reshape(-1)
-        if row.size > 1:
-            second, first = np.partition(row, -2)[-2:]
-            self.seen.append(float(first - second))
-
-    def compare(self, ours: Floats, plain: Floats) -> None:
-        """Note how far a shadow run moved the plain run's two largest logits against each other."""
-        one, two = ours.reshape(-1), plain.reshape(-1)
-        if two.size > 1:
-            second, first = np.argsort(two)[-2:]
-            self.errors.append(float((one[first] - one[second]) - (two[first] - two[second])))
-
-    def rescale(self, factor: float) -> None:
-        """Keep one error, grown or shrunk as the thresholds were, until the next is seen."""
-        known = self.deviation() * factor
-        self.errors.clear()
-        self.errors.append(known)
-
-    def deviation(self) -> float:
-        """Root mean square of the errors seen; 0.0 before the first."""
-        return float(np.sqrt(np.mean(np.square(self.errors)))) if self.errors else 0.0
-
-    def agreement(self, factor: float = 1.0) -> float:
-        """Expected share of frames with the plain run's answer, were the errors `factor` times as large."""
-        spread = max(self.deviation() * factor * math.sqrt(2.0), 1e-9)
-        sure = [0.5 * (1.0 + math.erf(m / spread)) for m in self.seen]
-        return float(np.mean(sure)) if sure else 1.0
 
 
 @dataclass
@@ -148,7 +60,7 @@ class Guard:
     def observe(self, agreement: float, expected: float = 1.0, looser: float = 1.0) -> bool:
         """Take in one shadow run; True when the settings changed, and the stream must apply them.
 
-        `expected`: the agreement that the margins of recent frames let expect, `looser` the same one rung down.
+        `expected`: the agreement that recent frames let expect, `looser` the same one rung down.
         """
         self.measured.append(agreement)
         self._here.append(agreement)
@@ -158,7 +70,7 @@ class Guard:
             return self._step(self._rungs(agreement))
         self._gap = min(1.5 * self._gap, float(self.every))
         self._wait = self._gap
-        # A graded agreement (boxes, raw values) must leave room for the step; a class's comes from the margins.
+        # A graded agreement (boxes, raw values) must leave room for the step; a class's comes from `looser`.
         room = mean >= self.target + (1 - self.target) / 2 and looser >= self.target
         ready = self.rung > 0 and len(self._here) >= self.patience * self._wary
         return ready and room and self._step(-1)
@@ -196,7 +108,7 @@ class Watched:
 
     def __init__(self, engine: Engine, task: str, guard: Guard | None = None) -> None:
         self.engine, self.task, self.guard = engine, task, guard or Guard()
-        self.margins = Margins()
+        self.doubt = doubt(task)
         self._bailed = 0
         if engine.settings.mode == "budget":
             engine.tighten(self.guard.settings(engine.settings))
@@ -216,8 +128,8 @@ class Watched:
             self._explore(image)
         elif result.bail_out and self.guard.explores(self._bailed + 1):
             self.engine.keep(image)
-        if self.task == "classification" and result.outcome != "dense":
-            self.margins.saw(next(iter(result.outputs.values())))
+        if result.outcome != "dense":
+            self.doubt.saw(result.outputs)
         return result
 
     def due(self, result: FrameResult) -> bool:
@@ -232,17 +144,16 @@ class Watched:
 
     def _doubtful(self) -> bool:
         """Whether answers have become so close that flips are to be expected before the next shadow run is due."""
-        return self.guard.rung < len(LADDER) - 1 and self.margins.agreement() < self.guard.target
+        return self.guard.rung < len(LADDER) - 1 and self.doubt.agreement() < self.guard.target
 
     def compare(self, image: npt.NDArray[np.generic], result: FrameResult) -> float:
         """Run a frame plain, take in how well its result agrees, and follow with the thresholds."""
         engine, guard = self.engine, self.guard
         plain = engine.shadow(image)
         engine.pace.saw_shadow()
-        found, rung, expected, looser = agreement(self.task, result.outputs, plain), guard.rung, 1.0, 1.0
-        if self.task == "classification":
-            self.margins.compare(next(iter(result.outputs.values())), next(iter(plain.values())))
-            expected, looser = self.margins.agreement(), self.margins.agreement(_STEP)
+        found, rung = comparing.agreement(self.task, result.outputs, plain), guard.rung
+        self.doubt.compare(result.outputs, plain)
+        expected, looser = self.doubt.agreement(), self.doubt.agreement(_STEP)
         if engine.settings.mode == "budget" and guard.observe(found, expected, looser):
             self._apply(guard.rung > rung)
         return found
@@ -251,10 +162,10 @@ class Watched:
         """Go one rung looser if this frame could have been reused there; the next shadow runs judge it."""
         if self.engine.would_pay(image, LADDER[self.guard.rung - 1][0]):
             self.guard.explore()
-            self.margins.rescale(_STEP)
+            self.doubt.rescale(_STEP)
             self.engine.explore(self.guard.settings(self.engine.settings))
 
     def _apply(self, tighter: bool) -> None:
-        self.margins.rescale(1 / _STEP if tighter else _STEP)
+        self.doubt.rescale(1 / _STEP if tighter else _STEP)
         change = self.engine.tighten if tighter else self.engine.loosen
         change(self.guard.settings(self.engine.settings))

@@ -26,6 +26,30 @@ def boxes(outputs: Mapping[str, Floats], *, threshold: float = 0.3, overlap: flo
     return _NONE
 
 
+def shifted(outputs: Mapping[str, Floats], by: float) -> dict[str, Floats]:
+    """The first output with every score raised by so much; boxes stay where they are."""
+    name, first = next(iter(outputs.items()))
+    raised = first.copy()
+    _scores(raised)[...] += np.float32(by)
+    return {name: raised}
+
+
+def score_error(ours: Mapping[str, Floats], plain: Mapping[str, Floats], least: float = 0.15) -> float:
+    """Root mean square difference of the scores of which either is at least `least`; 0.0 where none is."""
+    one, two = (_scores(next(iter(outputs.values()))) for outputs in (ours, plain))
+    if one.shape != two.shape:
+        return 0.0
+    could = np.maximum(one, two) >= least
+    return float(np.sqrt(np.mean(np.square(one - two)[could]))) if could.any() else 0.0
+
+
+def _scores(first: Floats) -> Floats:
+    """A view of the part of an output that `boxes` compares with its threshold."""
+    if first.ndim == 3 and first.shape[2] == 6:
+        return first[..., 4]
+    return first[:, 4:] if first.ndim == 3 else first
+
+
 def from_map(probability: Floats, threshold: float = 0.3, least: float = 0.6, side: int = 3) -> Floats:
     """Connected regions above a threshold whose mean probability is at least `least` (DB, Liao et al., 2020)."""
     mask = (probability > threshold).astype(np.uint8)

@@ -95,10 +95,10 @@ class Track:
     """The cache of one job or stream; frames of one track come one after the other."""
 
     def __init__(self, recipe: Recipe, plan: Plan, rung: int | None = None) -> None:
-        from apps.inference.core import calibration, engine
+        from apps.inference.core import calibration, comparing, engine
 
         self.recipe, self.plan = recipe, plan
-        self._agreement = calibration.agreement
+        self._agreement = comparing.agreement
         with _turn:
             self.engine: Engine = engine.Engine(_model(recipe), recipe.height, recipe.width, _settings(plan))
         self.watched: Watched | None = None

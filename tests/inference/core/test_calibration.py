@@ -4,28 +4,8 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from apps.inference.core import calibration, detection, engine, graph
+from apps.inference.core import calibration, comparing, engine, graph
 from tests.inference.core.networks import Net
-
-
-def _boxes(*rows: tuple[float, float, float, float]) -> calibration.Floats:
-    return np.array(rows, dtype=np.float32).reshape(-1, 4)
-
-
-def test_top_one_compares_the_largest_logit() -> None:
-    plain = np.array([[0.1, 0.9, 0.3]], dtype=np.float32)
-    assert calibration.top1(np.array([[0.5, 0.6, 0.1]], dtype=np.float32), plain) == 1.0
-    assert calibration.top1(np.array([[0.7, 0.6, 0.1]], dtype=np.float32), plain) == 0.0
-
-
-def test_f1_counts_boxes_that_overlap_by_half() -> None:
-    plain = _boxes((0, 0, 10, 10), (20, 20, 30, 30))
-    assert calibration.f1(plain, plain) == 1.0
-    assert calibration.f1(_boxes((0, 0, 10, 10)), plain) == pytest.approx(2 / 3)
-    assert calibration.f1(_boxes((0, 0, 10, 10), (0, 0, 10, 10)), plain) == pytest.approx(1 / 2)
-    assert calibration.f1(_boxes((6, 0, 16, 10)), _boxes((0, 0, 10, 10))) == 0.0
-    assert calibration.f1(_boxes(), _boxes()) == 1.0
-    assert calibration.f1(_boxes(), plain) == 0.0
 
 
 def test_a_guard_looks_often_at_first_and_seldom_when_all_is_well() -> None:
@@ -94,25 +74,6 @@ def test_a_guard_that_had_to_step_back_waits_longer_before_it_explores() -> None
     assert [bailed for bailed in range(1, 17) if guard.explores(bailed)] == [7, 15]
 
 
-def test_margins_foretell_how_many_answers_flip() -> None:
-    rng = np.random.default_rng(0)
-    margins = calibration.Margins()
-    flips = []
-    for _ in range(2000):
-        plain = np.array([[0.0, rng.exponential(0.2)]], dtype=np.float32)
-        ours = plain + rng.normal(0, 0.05, size=(1, 2)).astype(np.float32)
-        margins.saw(ours)
-        margins.compare(ours, plain)
-        flips.append(calibration.top1(ours, plain))
-    margins.seen = calibration.deque(margins.seen, maxlen=None)
-    assert margins.agreement() == pytest.approx(np.mean(flips), abs=0.06)
-    assert margins.agreement(3.0) < margins.agreement() < margins.agreement(0.3)
-
-
-def test_no_margins_foretell_nothing_bad() -> None:
-    assert calibration.Margins().agreement() == 1.0
-
-
 def _reads_noise() -> calibration.Watched:
     """A watched stream of a network that reads noise below the threshold as a class."""
     net = Net(0, maps=[("image", 1, 32, 32)])
@@ -135,7 +96,7 @@ def test_a_watched_stream_whose_results_differ_becomes_exact() -> None:
     for number in range(60):
         image = np.full((32, 32, 1), 99 + 2 * (number % 2), dtype=np.uint8)
         plain = watched.engine.shadow(image)
-        agreed.append(calibration.agreement("classification", watched.frame(image)[0].outputs, plain))
+        agreed.append(comparing.agreement("classification", watched.frame(image)[0].outputs, plain))
     assert watched.guard.rung > calibration.START
     assert agreed[-20:] == [1.0] * 20
 
@@ -146,32 +107,10 @@ def test_close_answers_bring_a_shadow_run_forward() -> None:
         watched.frame(image)
     result = watched.look(image)
     assert (result.outcome, watched.due(result)) == ("reused", False)
-    watched.margins.errors.append(1.0)
-    watched.margins.seen.extend([0.1] * 90)
+    watched.doubt.errors.append(1.0)
+    watched.doubt.seen.extend([0.1] * 90)
     watched.engine.pace.saved_ms = 1e6
     assert watched.due(result)
-
-
-def test_a_probability_map_becomes_boxes() -> None:
-    plane = np.zeros((40, 60), dtype=np.float32)
-    plane[10:20, 5:45] = 0.9
-    plane[30:32, 50:52] = 0.9
-    plane[5:9, 50:58] = 0.4
-    found = detection.boxes({"map": plane[None, None]})
-    assert len(found) == 1
-    assert found[0, 4] == pytest.approx(0.9)
-    assert calibration.iou(np.array([0, 4, 51, 26], dtype=np.float32), found[:, :4])[0] > 0.7
-
-
-def test_rows_of_a_detector_are_thinned_by_overlap_within_a_class() -> None:
-    rows = np.zeros((1, 6, 4), dtype=np.float32)
-    rows[0, :, 0] = (10, 10, 8, 8, 0.9, 0)
-    rows[0, :, 1] = (10.5, 10, 8, 8, 0.8, 0)
-    rows[0, :, 2] = (10, 10, 8, 8, 0, 0.7)
-    rows[0, :, 3] = (30, 30, 8, 8, 0.1, 0.1)
-    found = detection.boxes({"out": rows})
-    assert sorted(found[:, 5].tolist()) == [0.0, 1.0]
-    assert found[0, :4].tolist() == [6, 6, 14, 14]
 
 
 @pytest.mark.parametrize(("found", "rungs"), [(0.975, 1), (0.97, 2), (0.88, 3), (0.0, 1)])

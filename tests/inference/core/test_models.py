@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from apps.inference.core import blocks, calibration, detection, engine, graph, models, video
+from apps.inference.core import blocks, calibration, comparing, detection, engine, graph, models, video
 from apps.inference.core.models import shipped
 
 NAMES = sorted(models.SHIPPED)
@@ -83,7 +83,7 @@ def test_budget_mode_agrees_on_a_quiet_scene(loaded: dict[str, graph.Graph], nam
         image = np.clip(still + rng.integers(-1, 2, size=still.shape), 0, 255).astype(np.uint8)
         image[140:148, 4 * number : 4 * number + 8] = 128
         ours = watched.frame(image)[0].outputs
-        agreed.append(calibration.agreement(models.SHIPPED[name].task, ours, model.plain.frame(image)))
+        agreed.append(comparing.agreement(models.SHIPPED[name].task, ours, model.plain.frame(image)))
     assert float(np.mean(agreed)) >= 0.97
 
 
