@@ -6,7 +6,7 @@ from celery import shared_task
 from celery.signals import worker_ready
 
 from apps.inference.models import Job, Network
-from apps.inference.services import clockwork, preparing, running, serving
+from apps.inference.services import clockwork, jobs, preparing, running, serving
 
 
 @shared_task(name="infer.run", acks_late=True)
@@ -17,8 +17,10 @@ def run(pk: str) -> bool:
 
 @shared_task(name="infer.prepare", acks_late=True)
 def prepare(pk: str) -> bool:
-    """Prepare the network with this key."""
-    return Network.perform(pk, preparing.prepare)
+    """Prepare the network with this key, and send the jobs that waited for it."""
+    done = Network.perform(pk, preparing.prepare)
+    jobs.release()
+    return done
 
 
 @worker_ready.connect

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db.models.functions import Now
 
 from apps.inference.models import Job, Network, Stream
+from apps.inference.services import jobs
 
 
 def tick() -> None:
@@ -17,6 +18,7 @@ def tick() -> None:
     for rows in (Job, Network):
         rows.recover()
         rows.resend()
+    jobs.release()
 
 
 def minute() -> None:

@@ -55,24 +55,38 @@ def named_video(path: str) -> Video:
 
 
 def submit(caller: Caller, model: str, video: Video, **settings: Any) -> Job:
-    """Queue a job; one whose results are known is done at once.
+    """Queue a job; one whose results are known is done at once, one whose model is being prepared waits for it.
 
     Raises:
-        Invalid: the workspace has no such model.
-        Unavailable: the model is still being prepared.
+        Invalid: the workspace has no such model, or it could not be prepared.
     """
-    network = networks.find(caller.workspace_id, model)
-    about = {"workspace_id": caller.workspace_id, "network": network, "file": video.file, "title": video.title}
-    row = Job(**about, sha256=video.sha256, uploaded=video.uploaded, by=caller.name, **settings)
     with transaction.atomic():
+        network = networks.find(caller.workspace_id, model, held=True)
+        about = {"workspace_id": caller.workspace_id, "network": network, "file": video.file, "title": video.title}
+        row = Job(**about, sha256=video.sha256, uploaded=video.uploaded, by=caller.name, **settings)
         earlier = same(row) if video.sha256 else None
+        row.status = Job.Status.QUEUED if network.ready else Job.Status.WAITING
         row.save(force_insert=True)
         if earlier is not None:
             give(row, earlier)
-        else:
+        elif network.ready:
             row.send()
     row.refresh_from_db()
     return row
+
+
+def release() -> int:
+    """Send the jobs whose model is ready by now, and fail those whose model could not be prepared; returns how many."""
+    waiting = Job.objects.filter(status=Job.Status.WAITING)
+    hopeless = waiting.filter(network__status=Network.Status.FAILED)
+    ended = hopeless.update(status=Job.Status.FAILED, error="The model could not be prepared.", finished_at=Now())
+    sent = 0
+    for row in waiting.filter(network__status=Network.Status.DONE).order_by("created_at"):
+        with transaction.atomic():
+            if Job.objects.filter(pk=row.pk, status=Job.Status.WAITING).update(status=Job.Status.QUEUED, sent_at=Now()):
+                row.send()
+                sent += 1
+    return sent + ended
 
 
 def same(row: Job) -> Job | None:

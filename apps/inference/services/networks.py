@@ -117,21 +117,36 @@ def _drop_unused(file: str) -> None:
         storage.drop(file)
 
 
-def find(workspace_id: UUID, named: str) -> Network:
+def ready(workspace_id: UUID, named: str) -> Network:
     """Find a network of a workspace by its id or name, ready to run.
 
     Raises:
-        Invalid: there is none, or it is not ready yet.
+        Invalid: there is none, or it could not be prepared.
+        Unavailable: it is being prepared.
+    """
+    row = find(workspace_id, named)
+    if not row.ready:
+        raise access.Unavailable("This model is being prepared; try again shortly.", retry_after_s=10)
+    return row
+
+
+def find(workspace_id: UUID, named: str, *, held: bool = False) -> Network:
+    """Find a network of a workspace by its id or name; one that is being prepared will be ready some time.
+
+    `held`: it stays as it is found until the transaction around ends.
+
+    Raises:
+        Invalid: there is none, or it could not be prepared.
     """
     rows = Network.objects.filter(workspace_id=workspace_id)
+    if held:
+        rows = rows.select_for_update(no_key=True)
     row = rows.filter(pk=named).first() if _is_id(named) else None
     row = row or (rows.filter(name=named).first() if "\0" not in named else None)
     if row is None:
         raise access.Invalid("This workspace has no such model.", field="model")
     if row.status == Network.Status.FAILED:
         raise access.Invalid(f"This model could not be prepared: {row.error}", field="model")
-    if not row.ready:
-        raise access.Unavailable("This model is being prepared; try again shortly.", retry_after_s=10)
     return row
 
 

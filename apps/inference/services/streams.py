@@ -26,7 +26,7 @@ def begin(caller: Caller, model: str, **settings: Any) -> Stream:
         Invalid: the workspace has no such model.
         Conflict: too many streams are open.
     """
-    network = networks.find(caller.workspace_id, model)
+    network = networks.ready(caller.workspace_id, model)
     if Stream.objects.filter(workspace_id=caller.workspace_id, status=Stream.Status.OPEN).count() >= MOST_OPEN:
         raise access.Conflict(f"At most {MOST_OPEN} streams may be open; close some.")
     about = {"workspace_id": caller.workspace_id, "network": network, "by": caller.name}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from apps.inference.models import Job, Network
-from apps.inference.services import running
+from apps.inference.services import jobs, running
 from tests import factories
 from tests.clients import Http
 from tests.inference import makers
@@ -202,9 +202,26 @@ def test_another_workspace_finds_nothing(secret: str, network: Network, tmp_path
     assert Http("").get(f"{PATH}{job['id']}/").status_code == 401
 
 
-def test_a_model_that_is_being_prepared_asks_for_patience(media: Path) -> None:
-    caller, secret = factories.key()
-    makers.clip(media / "a.mkv", 1)
-    Network.objects.create(workspace_id=caller.workspace_id, name="shipped", mean=[0] * 3, std=[1] * 3)
-    reply = Http(secret).post(PATH, {"path": "a.mkv", "model": "shipped"})
-    assert reply.status_code == 503 and reply.headers["Retry-After"]
+def test_a_job_waits_for_a_model_that_is_being_prepared(media: Path, secret: str, network: Network) -> None:
+    makers.clip(media / "a.mkv", 3)
+    Network.objects.filter(pk=network.pk).update(status="queued")
+    job = Http(secret).post(PATH, {"path": "a.mkv", "model": network.name}).json()
+    assert (job["status"], jobs.release(), Job.perform(job["id"], running.perform)) == ("waiting", 0, False)
+    Network.objects.filter(pk=network.pk).update(status="done")
+    assert jobs.release() == 1
+    assert Http(secret).get(f"{PATH}{job['id']}/").json()["status"] == "queued"
+    assert (jobs.release(), Job.perform(job["id"], running.perform)) == (0, True)
+
+
+def test_a_job_fails_with_its_model_and_a_waiting_one_can_be_cancelled(media: Path, network: Network) -> None:
+    secret = factories.key()[1]
+    makers.clip(media / "a.mkv", 3)
+    Network.objects.filter(pk=network.pk).update(status="running")
+    one, two = (Http(secret).post(PATH, {"path": "a.mkv", "model": network.name}).json()["id"] for _ in range(2))
+    assert Http(secret).post(f"{PATH}{two}/cancel/").json()["status"] == "cancelled"
+    Network.objects.filter(pk=network.pk).update(status="failed", error="The weights are missing.")
+    assert jobs.release() == 1
+    told = Http(secret).get(f"{PATH}{one}/").json()
+    assert (told["status"], told["error"]) == ("failed", "The model could not be prepared.")
+    reply = Http(secret).post(PATH, {"path": "a.mkv", "model": network.name})
+    assert reply.status_code == 422 and "weights" in reply.json()["detail"]
