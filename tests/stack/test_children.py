@@ -19,6 +19,23 @@ print(child.pid, flush=True)
 time.sleep(600)
 """
 
+# An orphan that has ended, an orphan of its own session that does not listen, and a child nobody noted.
+LEAVING = """
+import subprocess, sys, time
+from config.stack import children
+children.adopt_orphans()
+short, deaf = "sleep 0.1 & echo $!", "trap '' TERM; setsid sleep 600 & echo $!; exit"
+for command in (short, deaf):
+    subprocess.run(["/bin/sh", "-c", command], stdout=sys.stdout, check=True)
+watched = children.start([sys.executable, "-c", "import time; time.sleep(600)"])
+print(watched.pid, flush=True)
+time.sleep(0.3)
+children.collect_orphans({watched.pid})
+assert children._living().count(watched.pid) == 1
+assert watched.poll() is None
+children.end_rest(patience_s=0.5)
+"""
+
 
 def lives(pid: int) -> bool:
     try:
@@ -65,3 +82,11 @@ def test_every_child_computes_with_one_thread() -> None:
     assert child.stdout.read() == b"11\n"
     child.wait()
     child.stdout.close()
+
+
+def test_the_rest_is_ended_whoever_started_it() -> None:
+    done = subprocess.run([sys.executable, "-c", LEAVING], capture_output=True, text=True, check=True, timeout=60)
+    dead, *others = (int(pid) for pid in done.stdout.split())
+    assert not Path(f"/proc/{dead}").exists()
+    assert len(others) == 2
+    assert not any(Path(f"/proc/{pid}").exists() for pid in others)

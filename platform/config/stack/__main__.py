@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 from config import environment
-from config.stack import preparation
+from config.stack import children, preparation
 from config.stack.postgres import Postgres, PostgresError
 from config.stack.processes import Supervisor, heavy, site
 from config.stack.sockets import SocketError
@@ -60,6 +60,7 @@ class Stack:
         self.supervisor.stop()
         self.valkey.stop()
         self.postgres.stop()
+        children.end_rest()
 
     def _start_servers(self) -> None:
         """Start PostgreSQL and Valkey here, unless the environment names outside ones."""
@@ -114,6 +115,7 @@ def _from_environment() -> Stack:
 def _keep_up(stack: Stack) -> int:
     for number in STOP:
         signal.signal(number, _interrupt)
+    children.adopt_orphans()
     try:
         _claim(stack.host, stack.port)
         stack.start()

@@ -95,6 +95,7 @@ class Supervisor:
         for one in self.watched:
             if children.ended(one.child):
                 self._revive(one)
+        children.collect_orphans({one.child.pid for one in self.watched})
 
     def stop(self, patience_s: float = 10) -> None:
         """Stop the site's processes: first the web, which takes new work, then the others all at once."""
